@@ -1,0 +1,65 @@
+//! A Redis server for one test.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::process::{Place, Process, free_port};
+
+/// A Redis on loopback that keeps nothing. Dropping it kills it.
+pub struct Redis {
+    port: u16,
+    password: Option<String>,
+    process: Process,
+    _folder: TempDir,
+}
+
+impl Redis {
+    /// Starts one, with a password if there is to be one, and waits until it answers.
+    pub async fn start(password: Option<&str>) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let port = free_port()?;
+        let mut command = Place::Here.command("/usr/bin/redis-server");
+        command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--appendonly", "no"]);
+        command.arg("--dir").arg(folder.path());
+        if let Some(password) = password {
+            command.args(["--requirepass", password]);
+        }
+        let process = Process::start("redis", command, folder.path())?;
+        let mut redis = Self { port, password: password.map(str::to_owned), process, _folder: folder };
+        for _ in 0..200 {
+            redis.process.check()?;
+            if redis.pings().await.unwrap_or(false) {
+                return Ok(redis);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("Redis does not answer on port {port}")
+    }
+
+    /// `host:port`.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it, as a machine does that loses power.
+    pub async fn kill(mut self) -> Result<()> {
+        self.process.kill().await
+    }
+
+    async fn pings(&self) -> Result<bool> {
+        let mut socket = TcpStream::connect(self.address()).await?;
+        if let Some(password) = &self.password {
+            socket.write_all(format!("AUTH {password}\r\n").as_bytes()).await?;
+            let mut answer = [0; 5];
+            socket.read_exact(&mut answer).await?;
+        }
+        socket.write_all(b"PING\r\n").await?;
+        let mut answer = [0; 7];
+        socket.read_exact(&mut answer).await?;
+        Ok(answer == *b"+PONG\r\n")
+    }
+}

@@ -1,0 +1,25 @@
+//! `cargo xtask ci`: everything that must pass before a change lands.
+
+use anyhow::{Context, Result};
+
+use crate::shell::{Stopwatch, cargo, run as run_command, say};
+use crate::{deny, setup, test, tidy};
+
+pub(crate) async fn run() -> Result<()> {
+    let watch = Stopwatch::start();
+    say("setup");
+    setup::prepare(thv_testbed::Tier::Full, None)?;
+    deny::install()?;
+    say("formatting");
+    run_command(cargo().args(["fmt", "--all", "--check"])).context("`cargo fmt --all` mends this")?;
+    say("clippy");
+    let clippy = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
+    run_command(cargo().args(clippy))?;
+    say("deny");
+    deny::check()?;
+    say("tidy");
+    tidy::run()?;
+    test::run(&test::Arguments::everything()).await?;
+    say(&format!("all checks passed in {}", watch.seconds()));
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! `cargo xtask`: the one developer tool of this project.
+
+mod acceptance;
+mod ci;
+mod cluster;
+mod deny;
+mod results;
+mod setup;
+mod shell;
+mod suite;
+mod test;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Sets this machine up, tests, and runs a Kubernetes to play with.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Installs what tests need: Debian packages and a Kubernetes built from source
+    ///
+    /// Does only what is not done yet. The programs of Kubernetes come from --assets or $KUBEBUILDER_ASSETS if
+    /// they are there, else from the cache ($THV_CACHE, or toolhive-rs in the user's cache folder), else they
+    /// are built with Go, which takes 5 to 10 minutes the first time.
+    Setup(setup::Arguments),
+    /// A Kubernetes for a person: start it, stop it, look at it, give it images
+    Cluster {
+        #[command(subcommand)]
+        command: cluster::Command,
+    },
+    /// Runs tests: unit, api, cluster, peers or soak; everything but soak when none is named
+    ///
+    /// unit needs nothing. api starts an API server, cluster a node that runs pods (as root). peers are other
+    /// people's clients and servers. soak takes long and is never run by ci. A filter is a part of a test's name.
+    Test(test::Arguments),
+    /// Shows which acceptance items have tests, and how their last run ended
+    Acceptance(acceptance::Arguments),
+    /// Checks the architecture: who depends on whom, purity, file sizes, forbidden words
+    Tidy,
+    /// Everything that must pass before a change lands: setup, formatting, clippy, deny, tidy, all tests
+    Ci,
+}
+
+/// How much of a cluster.
+#[derive(Clone, Copy, ValueEnum)]
+enum Tier {
+    /// An API server with its controllers, and no pods.
+    Api,
+    /// A node that runs pods as well. Needs root.
+    Full,
+}
+
+impl From<Tier> for thv_testbed::Tier {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::Api => Self::Api,
+            Tier::Full => Self::Full,
+        }
+    }
+}
+
+/// Where to look for the programs of Kubernetes first.
+#[derive(clap::Args)]
+struct Assets {
+    /// A folder with kube-apiserver and so on, used instead of $KUBEBUILDER_ASSETS
+    #[arg(long, value_name = "FOLDER")]
+    assets: Option<PathBuf>,
+}
+
+// One thread: what we start is to die with us, and the kernel ties it to the thread that started it.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Arguments::parse().command).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Setup(arguments) => setup::run(&arguments),
+        Command::Cluster { command } => cluster::run(command).await,
+        Command::Test(arguments) => test::run(&arguments).await,
+        Command::Acceptance(arguments) => acceptance::run(&arguments),
+        Command::Tidy => tidy::run(),
+        Command::Ci => ci::run().await,
+    }
+}
