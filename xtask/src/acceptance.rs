@@ -69,7 +69,9 @@ fn items(text: &str) -> Result<Vec<Item>> {
 
 /// `S2` means the whole seed, `S2-1` just that item and not S2-10.
 fn is_chosen(id: &str, prefixes: &[String]) -> bool {
-    let starts = |prefix: &String| id == prefix || id.starts_with(&format!("{prefix}-")) || (prefix == "G" && id.starts_with('G'));
+    let starts = |prefix: &String| {
+        id == prefix || id.starts_with(&format!("{prefix}-")) || (prefix == "G" && id.starts_with('G'))
+    };
     prefixes.is_empty() || prefixes.iter().any(starts)
 }
 
@@ -129,17 +131,23 @@ fn ids(name: &str) -> Vec<String> {
 
 /// The names of all functions in the sources that start with an id.
 fn names_in_sources() -> Result<BTreeSet<String>> {
-    let files = output(
-        std::process::Command::new("git")
-            .current_dir(root())
-            .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"]),
-    )?;
+    let files = output(std::process::Command::new("git").current_dir(root()).args([
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "*.rs",
+    ]))?;
     let mut names = BTreeSet::new();
     for file in files.lines() {
         let path = root().join(file);
         // A file that is deleted but not yet committed so is still listed.
         if path.exists() && file != this_file() {
-            names.extend(functions(&fs::read_to_string(&path)?).filter(|name| !ids(name).is_empty()).map(str::to_owned));
+            names.extend(
+                functions(&fs::read_to_string(&path)?)
+                    .filter(|name| !ids(name).is_empty())
+                    .map(str::to_owned),
+            );
         }
     }
     Ok(names)
@@ -194,7 +202,10 @@ mod tests {
     fn the_list_in_the_project_is_complete() {
         let items = items(&fs::read_to_string(root().join("tests/acceptance.txt")).unwrap()).unwrap();
         let count = |prefix: &str| items.iter().filter(|item| item.id.starts_with(prefix)).count();
-        assert_eq!([count("S0-"), count("S1-"), count("S2-"), count("S3-"), count("S4-"), count("G")], [17, 10, 19, 12, 11, 4]);
+        assert_eq!(
+            [count("S0-"), count("S1-"), count("S2-"), count("S3-"), count("S4-"), count("G")],
+            [17, 10, 19, 12, 11, 4]
+        );
     }
 
     #[test]

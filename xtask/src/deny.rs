@@ -29,7 +29,7 @@ pub(crate) fn check() -> Result<()> {
     let said = String::from_utf8_lossy(&advisories.stderr);
     match advisories.status.success() {
         true => println!("advisories ok"),
-        false if said.contains("failed to fetch advisory database") || said.contains("advisory database") => {
+        false if said.contains("failed to fetch advisory database") => {
             println!("advisories skipped: the advisory database cannot be reached from this machine");
         }
         false => bail!("advisories:\n{said}"),

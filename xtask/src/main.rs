@@ -1,5 +1,7 @@
 //! `cargo xtask`: the one developer tool of this project.
 
+#![expect(clippy::doc_markdown, reason = "comments on arguments are help texts, where backticks are noise")]
+
 mod acceptance;
 mod ci;
 mod cluster;

@@ -45,7 +45,8 @@ impl Results {
 
     pub(crate) fn save(&self) -> Result<()> {
         let file = file();
-        fs::write(&file, serde_json::to_vec_pretty(self)?).with_context(|| format!("cannot write {}", file.display()))
+        fs::write(&file, serde_json::to_vec_pretty(self)?)
+            .with_context(|| format!("cannot write {}", file.display()))
     }
 }
 

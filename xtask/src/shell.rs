@@ -37,7 +37,12 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot run {}", describe(command)))?;
     if !output.status.success() {
-        bail!("{} failed ({}): {}", describe(command), output.status, String::from_utf8_lossy(&output.stderr));
+        bail!(
+            "{} failed ({}): {}",
+            describe(command),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -55,7 +55,14 @@ struct Profile {
 pub(crate) fn build() -> Result<Vec<Suite>> {
     run_command(cargo().args(["build", "--workspace", "--bins", "--quiet"]))?;
     let mut command = cargo();
-    command.args(["test", "--workspace", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
+    command.args([
+        "test",
+        "--workspace",
+        "--no-run",
+        "--quiet",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
     let output = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
     if !output.status.success() {
         bail!("the tests do not compile");
@@ -99,13 +106,20 @@ impl Suite {
     }
 
     /// Runs the tests whose names contain one of `filters`, or all, and shows what they print.
-    pub(crate) async fn run(&self, filters: &[String], environment: &[(String, String)], tests_at_once: usize, limit: Duration) -> Result<Report> {
+    pub(crate) async fn run(
+        &self,
+        filters: &[String],
+        environment: &[(String, String)],
+        tests_at_once: usize,
+        limit: Duration,
+    ) -> Result<Report> {
         let mut command = tokio::process::Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]).arg(&self.executable).args(filters);
         command.arg(format!("--test-threads={tests_at_once}"));
         command.current_dir(&self.folder).envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().with_context(|| format!("cannot run {}", self.executable.display()))?;
+        let mut child =
+            command.spawn().with_context(|| format!("cannot run {}", self.executable.display()))?;
         let mut lines = BufReader::new(child.stdout.take().context("a test has no output")?).lines();
 
         let mut report = Report::default();

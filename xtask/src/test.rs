@@ -43,7 +43,13 @@ struct Tier {
 
 const MINUTE: u64 = 60;
 const TIERS: [Tier; 5] = [
-    Tier { name: "unit", cluster: None, tests_at_once: 4, limit: Duration::from_secs(15 * MINUTE), by_default: true },
+    Tier {
+        name: "unit",
+        cluster: None,
+        tests_at_once: 4,
+        limit: Duration::from_secs(15 * MINUTE),
+        by_default: true,
+    },
     Tier {
         name: "api",
         cluster: Some(thv_testbed::Tier::Api),
@@ -178,6 +184,10 @@ async fn on_cluster(
         reports.first_mut().context("no test program was run")?.failure.get_or_insert(failure);
     }
     cluster.stop().await?;
+    let left = Leftovers::remove().await?.0;
+    if !left.is_empty() {
+        bail!("the cluster left something behind when it was stopped: {}", left.join(", "));
+    }
     Ok(reports)
 }
 

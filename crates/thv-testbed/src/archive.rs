@@ -52,7 +52,8 @@ impl Layer {
         path: &Path,
         seen: &mut impl FnMut(&Path) -> Result<()>,
     ) -> Result<()> {
-        let entries = fs::read_dir(source).with_context(|| format!("cannot read the folder {}", source.display()))?;
+        let entries =
+            fs::read_dir(source).with_context(|| format!("cannot read the folder {}", source.display()))?;
         self.put(path, Entry::Folder { mode: 0o755 });
         for entry in entries {
             let entry = entry?;

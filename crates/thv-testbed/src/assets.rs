@@ -102,7 +102,8 @@ impl Assets {
 
     /// The programs of `tier` that are somewhere, and those that have to be built.
     pub fn search(tier: Tier, folder: Option<&Path>) -> Result<(Self, Vec<Program>)> {
-        let given = folder.map(Path::to_owned).or_else(|| env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from));
+        let given =
+            folder.map(Path::to_owned).or_else(|| env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from));
         let mut found = BTreeMap::new();
         let mut missing = Vec::new();
         for program in PROGRAMS.iter().filter(|program| program.tier <= tier) {
@@ -167,7 +168,8 @@ pub fn cache_folder() -> Result<PathBuf> {
 
 /// The `36` of `Kubernetes v1.36.3`, as a program prints it of itself.
 fn minor_version(program: &Path) -> Result<u32> {
-    let output = Command::new(program).arg("--version").output().with_context(|| program.display().to_string())?;
+    let output =
+        Command::new(program).arg("--version").output().with_context(|| program.display().to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     let minor = text.split("v1.").nth(1).and_then(|rest| rest.split('.').next());
     minor

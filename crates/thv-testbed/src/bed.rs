@@ -1,8 +1,8 @@
 //! What a test sees of the cluster that it runs against.
 
-use std::{env, fs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
@@ -34,7 +34,9 @@ impl Bed {
         };
         let bed = Self::at(Path::new(&file)).await?;
         if bed.description.tier < tier {
-            bail!("this test needs pods, and the cluster in ${ENVIRONMENT} has none: run it with `{command}`");
+            bail!(
+                "this test needs pods, and the cluster in ${ENVIRONMENT} has none: run it with `{command}`"
+            );
         }
         Ok(bed)
     }

@@ -95,7 +95,8 @@ impl Cluster {
             None => (Place::Here, Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
             Some(node) => (node.place(), node::ADDRESS, node::HOST),
         };
-        let names = ["localhost", "kubernetes.default.svc", "127.0.0.1", KUBERNETES_SERVICE].map(str::to_owned);
+        let names =
+            ["localhost", "kubernetes.default.svc", "127.0.0.1", KUBERNETES_SERVICE].map(str::to_owned);
         let with = |address: Ipv4Addr| [names.as_slice(), &[address.to_string()]].concat();
         let pki = Pki::create(&folder, &with(address), &with(host))?;
 
@@ -104,7 +105,8 @@ impl Cluster {
         let mut plane = control_plane::start(site).await?;
         if let Some(node) = &node {
             progress("starting containerd, kubelet, kube-proxy, kube-scheduler, CoreDNS");
-            let more = node.run(&assets, &pki, &plane.kubeconfig, &plane.client, &mut plane.processes).await?;
+            let more =
+                node.run(&assets, &pki, &plane.kubeconfig, &plane.client, &mut plane.processes).await?;
             plane.processes.extend(more);
         }
 

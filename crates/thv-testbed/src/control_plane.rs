@@ -73,7 +73,12 @@ fn start_api_server(site: &Site, etcd_url: &str, tokens: &Path, port: u16) -> Re
     let pki = site.pki;
     let mut command = site.place.command(site.assets.path("kube-apiserver")?);
     command.args(["--etcd-servers", etcd_url, "--secure-port", &port.to_string()]);
-    command.args(["--bind-address", &site.address.to_string(), "--advertise-address", &site.address.to_string()]);
+    command.args([
+        "--bind-address",
+        &site.address.to_string(),
+        "--advertise-address",
+        &site.address.to_string(),
+    ]);
     command.arg("--tls-cert-file").arg(&pki.server.certificate);
     command.arg("--tls-private-key-file").arg(&pki.server.key);
     command.arg("--client-ca-file").arg(&pki.ca);
@@ -121,10 +126,16 @@ async fn ready(client: &Client, processes: &mut [Process]) -> Result<()> {
 }
 
 /// A client with the rights that `kubeconfig` gives.
-pub(crate) async fn client_for(kubeconfig: &Path) -> Result<Client> {
-    let file = Kubeconfig::read_from(kubeconfig)
+pub async fn client_for(kubeconfig: &Path) -> Result<Client> {
+    let text = std::fs::read_to_string(kubeconfig)
         .with_context(|| format!("cannot read the kubeconfig {}", kubeconfig.display()))?;
-    let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+    client_from(&text).await
+}
+
+/// A client with the rights that the text of a kubeconfig gives.
+pub(crate) async fn client_from(kubeconfig: &str) -> Result<Client> {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).context("not a kubeconfig")?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     // A test must see every failure, and the request log exactly what the test sent.
     config.default_retry = false;
     Ok(Client::try_from(config)?)

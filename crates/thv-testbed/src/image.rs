@@ -129,7 +129,11 @@ impl Image {
 
     /// The image as an OCI layout in a tar file. The same content gives the same bytes.
     pub fn archive(&self) -> Result<Vec<u8>> {
-        ensure!(!self.entrypoint.is_empty(), "the image {} has no entrypoint, so nothing would run", self.name);
+        ensure!(
+            !self.entrypoint.is_empty(),
+            "the image {} has no entrypoint, so nothing would run",
+            self.name
+        );
         let layer = self.layer.tar()?;
         let layer_digest = digest(&layer);
         let config = serde_json::to_vec(&json!({
@@ -176,7 +180,11 @@ impl Image {
 pub async fn import(socket: &Path, image: &Image) -> Result<()> {
     let archive = image.archive()?;
     let mut command = ctr(socket);
-    command.args(["images", "import", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .args(["images", "import", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().context("cannot run ctr")?;
     let mut stdin = child.stdin.take().context("ctr has no input")?;
     // ctr says more about what is wrong than a broken pipe does, so its own error comes first.

@@ -25,9 +25,12 @@ mod space;
 mod subject;
 pub mod wait;
 
-pub use assets::{Assets, COREDNS, KUBERNETES, PACKAGES, PROGRAMS, Package, Program, Tier, cache_folder, missing_packages};
+pub use assets::{
+    Assets, COREDNS, KUBERNETES, PACKAGES, PROGRAMS, Package, Program, Tier, cache_folder, missing_packages,
+};
 pub use bed::{Bed, ENVIRONMENT};
 pub use cluster::{Cluster, Description, Leftovers, Owner, keeper};
+pub use control_plane::client_for;
 pub use image::{Image, import};
 pub use process::{Process, free_port};
 pub use recorder::{

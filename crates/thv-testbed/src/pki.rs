@@ -54,8 +54,10 @@ impl Pki {
                 vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
             let key = KeyPair::generate()?;
             let certificate = params.signed_by(&key, &ca)?;
-            let pair =
-                Pair { certificate: folder.join(format!("{name}.crt")), key: folder.join(format!("{name}.key")) };
+            let pair = Pair {
+                certificate: folder.join(format!("{name}.crt")),
+                key: folder.join(format!("{name}.key")),
+            };
             write(&pair.certificate, &certificate.pem())?;
             write(&pair.key, &key.serialize_pem())?;
             Ok(pair)

@@ -83,10 +83,12 @@ impl Process {
 
 /// The last lines of a log file, for error messages.
 pub(crate) fn tail(log: &Path) -> String {
-    let text = std::fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let text =
+        std::fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<_> = text.lines().collect();
     let start = lines.len().saturating_sub(15);
-    lines.iter().skip(start).map(|line| format!("  | {line}\n")).collect()
+    let quoted: Vec<_> = lines.iter().skip(start).map(|line| format!("  | {line}")).collect();
+    quoted.join("\n")
 }
 
 /// Runs a short command to its end; the error carries what it printed.

@@ -1,13 +1,22 @@
-//! A Redis server for one test.
+//! A Redis server for one test: on loopback, or as a pod.
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use k8s_openapi::api::core::v1::{Pod, Service};
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::image::Image;
 use crate::process::{Place, Process, free_port};
+use crate::space::Space;
+use crate::wait;
+
+/// Where Debian's package puts it.
+const PROGRAM: &str = "/usr/bin/redis-server";
 
 /// A Redis on loopback that keeps nothing. Dropping it kills it.
 pub struct Redis {
@@ -22,8 +31,17 @@ impl Redis {
     pub async fn start(password: Option<&str>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let port = free_port()?;
-        let mut command = Place::Here.command("/usr/bin/redis-server");
-        command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--appendonly", "no"]);
+        let mut command = Place::Here.command(PROGRAM);
+        command.args([
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]);
         command.arg("--dir").arg(folder.path());
         if let Some(password) = password {
             command.args(["--requirepass", password]);
@@ -61,5 +79,32 @@ impl Redis {
         let mut answer = [0; 7];
         socket.read_exact(&mut answer).await?;
         Ok(answer == *b"+PONG\r\n")
+    }
+}
+
+impl Space {
+    /// Runs Redis in the test's namespace, and returns the `host:port` by which pods reach it.
+    pub async fn redis(&self) -> Result<String> {
+        let image = Image::new("redis").binary(PROGRAM.as_ref(), "/redis-server")?.folder("/tmp");
+        let image = self.bed().load(&image.entrypoint(["/redis-server"])).await?;
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "redis", "labels": {"app": "redis"}},
+            "spec": {"terminationGracePeriodSeconds": 0, "containers": [{
+                "name": "redis", "image": image, "imagePullPolicy": "Never",
+                "args": ["--bind", "0.0.0.0", "--protected-mode", "no", "--save", "", "--appendonly", "no"],
+                "readinessProbe": {"tcpSocket": {"port": 6379}, "periodSeconds": 1},
+            }]},
+        });
+        let service = json!({
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": "redis"},
+            "spec": {"selector": {"app": "redis"}, "ports": [{"port": 6379}]},
+        });
+        let params = PatchParams::apply("thv-testbed");
+        self.api::<Service>().patch("redis", &params, &Patch::Apply(service)).await?;
+        let pods = self.api::<Pod>();
+        pods.patch("redis", &params, &Patch::Apply(pod)).await?;
+        wait::until(&pods, "redis", "it is ready", |pod| wait::has_condition(pod, "Ready", "True")).await?;
+        Ok(format!("redis.{}.svc.cluster.local:6379", self.namespace()))
     }
 }

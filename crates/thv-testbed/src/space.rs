@@ -15,6 +15,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 
 use crate::assets::Tier;
 use crate::bed::Bed;
+use crate::control_plane::{client_from, kubeconfig_for};
 
 /// What a test works with.
 #[derive(Clone)]
@@ -113,6 +114,13 @@ impl Space {
         let answer = accounts.create_token_request(account, &PostParams::default(), &request).await;
         let answer = answer.with_context(|| format!("no token for the ServiceAccount {account}"))?;
         answer.status.and_then(|status| status.token).context("the API server sent no token")
+    }
+
+    /// A client that acts as a ServiceAccount of the namespace.
+    pub async fn client_of(&self, account: &str) -> Result<Client> {
+        let description = self.bed.description();
+        let token = self.token_of(account).await?;
+        client_from(&kubeconfig_for(&description.server, &description.ca, &token)?).await
     }
 
     /// The events of the namespace tell why something did not happen.

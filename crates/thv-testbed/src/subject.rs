@@ -101,7 +101,11 @@ impl Subject {
     pub async fn exit(&mut self) -> Result<ExitStatus> {
         match tokio::time::timeout(DEADLINE, self.child.wait()).await {
             Ok(status) => status.context("cannot wait for the program under test"),
-            Err(_) => bail!("the program under test has not ended after {} s; it wrote:\n{}", DEADLINE.as_secs(), self.output()),
+            Err(_) => bail!(
+                "the program under test has not ended after {} s; it wrote:\n{}",
+                DEADLINE.as_secs(),
+                self.output()
+            ),
         }
     }
 
@@ -139,7 +143,9 @@ pub fn built_program(name: &str) -> Result<PathBuf> {
     let folder = test.ancestors().nth(2).context("the test has no folder")?;
     let path = folder.join(name);
     if !path.is_file() {
-        bail!("{name} is not built: run the test with `cargo xtask test`, or `cargo build --workspace` before it");
+        bail!(
+            "{name} is not built: run the test with `cargo xtask test`, or `cargo build --workspace` before it"
+        );
     }
     Ok(path)
 }

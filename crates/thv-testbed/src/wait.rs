@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// How long a test waits for something that should take a moment.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Waits until the object named `name` exists and `done` says yes to it, and returns it as it then is.
 /// `what` completes the sentence "waited until …".
@@ -106,23 +106,23 @@ where
     K: Resource + Clone + Debug + Serialize + DeserializeOwned,
 {
     async fn explain(self, api: &Api<K>, name: &str, what: &str, deadline: Duration) -> String {
-        let mut text = format!("waited {} s for {name} until {what}.", deadline.as_secs());
-        if let Some(error) = self.error {
-            text.push_str(&format!("\nThe watch failed: {error}"));
-        }
-        let Some(mut object) = self.object else { return text + "\nThere is no such object." };
-        object.managed_fields_mut().clear();
-        text.push_str("\nIt was:\n");
-        text.push_str(&yaml(&object));
+        let mut lines = vec![format!("waited {deadline:?} for {name} until {what}.")];
+        lines.extend(self.error.map(|error| format!("The watch failed: {error}")));
+        let Some(mut object) = self.object else {
+            lines.push("There is no such object.".to_owned());
+            return lines.join("\n");
+        };
+        object.meta_mut().managed_fields = None;
+        lines.push(format!("It was:\n{}", yaml(&object)));
         if let Some(namespace) = object.namespace() {
             let events: Api<Event> = Api::namespaced(api.clone().into_client(), &namespace);
             let about = ListParams::default().fields(&format!("involvedObject.name={name}"));
             for event in events.list(&about).await.into_iter().flat_map(|list| list.items) {
                 let (reason, message) = (event.reason.unwrap_or_default(), event.message.unwrap_or_default());
-                text.push_str(&format!("\nEvent {reason}: {message}"));
+                lines.push(format!("Event {reason}: {message}"));
             }
         }
-        text
+        lines.join("\n")
     }
 }
 

@@ -20,17 +20,37 @@ struct Room {
 
 /// Every crate, lower ones first.
 const ROOMS: &[Room] = &[
+    Room { name: "thv-api", pure: true, knows: &[] },
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },
-    Room { name: "xtask", pure: false, knows: &["thv-testbed"] },
+    Room { name: "xtask", pure: false, knows: &["thv-api", "thv-testbed"] },
 ];
 
 /// Crates that read, write, connect, wait or run things. With one of them, a crate is not pure.
 const IMPURE: &[&str] = &[
-    "async-executor", "async-io", "async-std", "crossbeam-channel", "futures-executor", "h2", "hyper", "hyper-util",
-    "kube-client", "kube-runtime", "mio", "polling", "rayon", "redis", "reqwest", "rusqlite", "rustls", "smol",
-    "socket2", "tokio", "tower", "ureq",
+    "async-executor",
+    "async-io",
+    "async-std",
+    "crossbeam-channel",
+    "futures-executor",
+    "h2",
+    "hyper",
+    "hyper-util",
+    "kube-client",
+    "kube-runtime",
+    "mio",
+    "polling",
+    "rayon",
+    "redis",
+    "reqwest",
+    "rusqlite",
+    "rustls",
+    "smol",
+    "socket2",
+    "tokio",
+    "tower",
+    "ureq",
 ];
 
 #[derive(Deserialize)]
@@ -83,18 +103,23 @@ fn metadata(root: &Path) -> Result<Metadata> {
 fn check_rooms(metadata: &Metadata, rooms: &[Room]) -> Result<Vec<String>> {
     let names: BTreeMap<_, _> =
         metadata.packages.iter().map(|package| (package.id.as_str(), package.name.as_str())).collect();
-    let uses: BTreeMap<_, _> = metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), made_of(node))).collect();
+    let uses: BTreeMap<_, _> =
+        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), made_of(node))).collect();
     let mut broken = Vec::new();
     for id in &metadata.workspace_members {
         let name = *names.get(id.as_str()).context("a member of the workspace is no package")?;
         let Some(room) = rooms.iter().find(|room| room.name == name) else {
-            broken.push(format!("{name} is not in the table of rooms: say in xtask/src/tidy/dependencies.rs what it may know"));
+            broken.push(format!(
+                "{name} is not in the table of rooms: say in xtask/src/tidy/dependencies.rs what it may know"
+            ));
             continue;
         };
         for used in uses.get(id.as_str()).into_iter().flatten() {
             let used_name = names.get(used).copied().unwrap_or_default();
             if metadata.workspace_members.contains(*used) && !room.knows.contains(&used_name) {
-                broken.push(format!("{name} must not know {used_name}: lower crates know nothing of higher ones"));
+                broken.push(format!(
+                    "{name} must not know {used_name}: lower crates know nothing of higher ones"
+                ));
             }
         }
         if room.pure {
@@ -108,7 +133,9 @@ fn check_rooms(metadata: &Metadata, rooms: &[Room]) -> Result<Vec<String>> {
 
 /// What a crate is made of, without what only its tests use.
 fn made_of(node: &Node) -> Vec<&str> {
-    let counts = |dependency: &&Dependency| dependency.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"));
+    let counts = |dependency: &&Dependency| {
+        dependency.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"))
+    };
     node.deps.iter().filter(counts).map(|dependency| dependency.pkg.as_str()).collect()
 }
 
@@ -152,8 +179,13 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\"]\nexclude = [\"tokio\", \"middle\"]\n");
-        let package = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{rest}");
+        write(
+            "Cargo.toml",
+            "[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\"]\nexclude = [\"tokio\", \"middle\"]\n",
+        );
+        let package = |name: &str, rest: &str| {
+            format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{rest}")
+        };
         write("low/Cargo.toml", &package("low", pure_depends_on));
         write("high/Cargo.toml", &package("high", "[dependencies]\nlow = { path = \"../low\" }\n"));
         write("middle/Cargo.toml", &package("middle", "[dependencies]\ntokio = { path = \"../tokio\" }\n"));
@@ -164,10 +196,8 @@ mod tests {
         folder
     }
 
-    const TWO: &[Room] = &[
-        Room { name: "low", pure: true, knows: &[] },
-        Room { name: "high", pure: false, knows: &["low"] },
-    ];
+    const TWO: &[Room] =
+        &[Room { name: "low", pure: true, knows: &[] }, Room { name: "high", pure: false, knows: &["low"] }];
 
     fn broken(pure_depends_on: &str) -> Vec<String> {
         check_rooms(&metadata(workspace(pure_depends_on).path()).unwrap(), TWO).unwrap()
@@ -193,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_crate_that_knows_more_than_it_should_is_reported() {
-        let narrow = [Room { name: "low", pure: true, knows: &[] }, Room { name: "high", pure: false, knows: &[] }];
+        let narrow =
+            [Room { name: "low", pure: true, knows: &[] }, Room { name: "high", pure: false, knows: &[] }];
         let broken = check_rooms(&metadata(workspace("").path()).unwrap(), &narrow).unwrap();
         assert_eq!(broken, ["high must not know low: lower crates know nothing of higher ones"]);
     }

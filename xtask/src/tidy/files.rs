@@ -1,5 +1,7 @@
 //! Small rooms: a file that has grown too long holds two.
 
+use std::path::Path;
+
 use super::Source;
 
 /// The most lines that a Rust file may have.
@@ -14,15 +16,22 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
 
 fn check_with(sources: &[Source], longer: &[(&str, usize, &str)]) -> Vec<String> {
     let mut broken = Vec::new();
-    for source in sources.iter().filter(|source| source.path.ends_with(".rs")) {
+    let is_rust =
+        |source: &&Source| Path::new(&source.path).extension().is_some_and(|extension| extension == "rs");
+    for source in sources.iter().filter(is_rust) {
         let lines = source.text.lines().count();
-        let allowed = longer.iter().find(|(path, ..)| *path == source.path).map_or(LIMIT, |(_, lines, _)| *lines);
+        let allowed =
+            longer.iter().find(|(path, ..)| *path == source.path).map_or(LIMIT, |(_, lines, _)| *lines);
         if lines > allowed {
-            broken.push(format!("{} has {lines} lines, more than {allowed}: split it by what it is about", source.path));
+            broken.push(format!(
+                "{} has {lines} lines, more than {allowed}: split it by what it is about",
+                source.path
+            ));
         }
     }
     for (path, ..) in longer {
-        let lines = sources.iter().find(|source| source.path == *path).map(|source| source.text.lines().count());
+        let lines =
+            sources.iter().find(|source| source.path == *path).map(|source| source.text.lines().count());
         if lines.is_none_or(|lines| lines <= LIMIT) {
             broken.push(format!("{path} no longer needs its place on the list of long files"));
         }

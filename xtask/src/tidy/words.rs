@@ -33,7 +33,10 @@ fn check_source(source: &Source) -> Vec<String> {
             broken.push(format!("{}:{number}: {word:?}: {instead}", source.path));
         }
         if line.contains(LATER) && !line.contains(&format!("{LATER}(")) {
-            broken.push(format!("{}:{number}: {LATER} without a reason: write {LATER}(why not now)", source.path));
+            broken.push(format!(
+                "{}:{number}: {LATER} without a reason: write {LATER}(why not now)",
+                source.path
+            ));
         }
     }
     broken

@@ -21,7 +21,12 @@ const PAUSE: &str = "localhost/pause:1";
 const NODE: &str = "node";
 
 /// Starts them. containerd answers when this returns; the others may still be waiting for the API server.
-pub(super) async fn start(node: &Node, assets: &Assets, pki: &Pki, kubeconfig: &Path) -> Result<Vec<Process>> {
+pub(super) async fn start(
+    node: &Node,
+    assets: &Assets,
+    pki: &Pki,
+    kubeconfig: &Path,
+) -> Result<Vec<Process>> {
     let folder = node.folder.as_path();
     let containerd = start_containerd(node).await?;
     import(&node.containerd_socket(), &pause_image()?).await?;
@@ -179,5 +184,6 @@ fn pause_image() -> Result<Image> {
 }
 
 fn write_json(path: &Path, value: &serde_json::Value) -> Result<()> {
-    fs::write(path, serde_json::to_vec_pretty(value)?).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(path, serde_json::to_vec_pretty(value)?)
+        .with_context(|| format!("cannot write {}", path.display()))
 }

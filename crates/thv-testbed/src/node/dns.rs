@@ -23,7 +23,9 @@ pub(super) fn start(node: &Node, assets: &Assets, kubeconfig: &Path) -> Result<P
     let kubeconfig = kubeconfig.display();
     fs::write(
         &file,
-        format!(".:53 {{\n  bind {ADDRESS}\n  errors\n  kubernetes cluster.local {{\n    kubeconfig {kubeconfig}\n  }}\n}}\n"),
+        format!(
+            ".:53 {{\n  bind {ADDRESS}\n  errors\n  kubernetes cluster.local {{\n    kubeconfig {kubeconfig}\n  }}\n}}\n"
+        ),
     )?;
     let mut command = node.place().command(assets.path("coredns")?);
     command.arg("-conf").arg(file);

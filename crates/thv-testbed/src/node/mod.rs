@@ -46,7 +46,9 @@ impl Node {
         }
         for hidden in ["/run", "/var/log", "/var/lib"] {
             if folder.starts_with(hidden) {
-                bail!("the node hides {hidden}, so its files cannot be there: set THV_CACHE to another folder");
+                bail!(
+                    "the node hides {hidden}, so its files cannot be there: set THV_CACHE to another folder"
+                );
             }
         }
         remove_leftovers().await?;
@@ -164,11 +166,13 @@ pub(crate) async fn remove_leftovers() -> Result<Vec<String>> {
     let link = Path::new("/sys/class/net").join(LINK);
     if link.exists() {
         found.push(format!("the network device {LINK}"));
-        until(&format!("the network device {LINK} of an earlier cluster is gone"), || Ok(!link.exists())).await?;
+        until(&format!("the network device {LINK} of an earlier cluster is gone"), || Ok(!link.exists()))
+            .await?;
     }
     if cgroup::exists() {
         found.push(format!("cgroup folders named {}", cgroup::NAME));
-        until(&format!("the cgroups {} of an earlier cluster are empty", cgroup::NAME), cgroup::remove).await?;
+        until(&format!("the cgroups {} of an earlier cluster are empty", cgroup::NAME), cgroup::remove)
+            .await?;
     }
     Ok(found)
 }

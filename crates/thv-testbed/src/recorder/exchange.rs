@@ -231,7 +231,16 @@ pub struct Pattern {
     verbs: Option<Vec<Verb>>,
     resource: Option<String>,
     name: Option<String>,
-    subresource: Option<Option<String>>,
+    part: Part,
+}
+
+/// Which part of an object a request is about.
+#[derive(Clone, Debug, Default)]
+enum Part {
+    #[default]
+    Any,
+    Whole,
+    Subresource(String),
 }
 
 impl Pattern {
@@ -277,24 +286,29 @@ impl Pattern {
     /// …about this subresource.
     #[must_use]
     pub fn subresource(mut self, name: &str) -> Self {
-        self.subresource = Some(Some(name.to_owned()));
+        self.part = Part::Subresource(name.to_owned());
         self
     }
 
     /// …about the object itself and none of its subresources.
     #[must_use]
     pub fn whole(mut self) -> Self {
-        self.subresource = Some(None);
+        self.part = Part::Whole;
         self
     }
 
     /// Whether `exchange` is meant.
     pub fn matches(&self, exchange: &Exchange) -> bool {
-        let Self { verbs, resource, name, subresource } = self;
+        let Self { verbs, resource, name, part } = self;
+        let is_part = match part {
+            Part::Any => true,
+            Part::Whole => exchange.subresource.is_none(),
+            Part::Subresource(name) => exchange.subresource.as_ref() == Some(name),
+        };
         verbs.as_ref().is_none_or(|verbs| verbs.contains(&exchange.verb))
             && resource.as_ref().is_none_or(|resource| *resource == exchange.resource)
             && name.as_ref().is_none_or(|name| Some(name) == exchange.name.as_ref())
-            && subresource.as_ref().is_none_or(|subresource| *subresource == exchange.subresource)
+            && is_part
     }
 }
 
@@ -309,8 +323,11 @@ mod tests {
 
     #[test]
     fn paths_are_read() {
-        let status =
-            read("PATCH", "/apis/apps/v1/namespaces/a/deployments/b/status?fieldManager=m%2F1", "application/apply-patch+yaml");
+        let status = read(
+            "PATCH",
+            "/apis/apps/v1/namespaces/a/deployments/b/status?fieldManager=m%2F1",
+            "application/apply-patch+yaml",
+        );
         assert_eq!(status.verb, Verb::Apply);
         assert_eq!((status.group.as_str(), status.resource.as_str()), ("apps", "deployments"));
         assert_eq!((status.namespace.as_deref(), status.name.as_deref()), (Some("a"), Some("b")));
@@ -333,7 +350,12 @@ mod tests {
             ("PUT", "/api/v1/namespaces/a/pods/b", "application/json", Verb::Put),
             ("PATCH", "/api/v1/namespaces/a/pods/b", "application/merge-patch+json", Verb::MergePatch),
             ("PATCH", "/api/v1/namespaces/a/pods/b", "application/json-patch+json", Verb::JsonPatch),
-            ("PATCH", "/api/v1/namespaces/a/pods/b", "application/strategic-merge-patch+json", Verb::StrategicPatch),
+            (
+                "PATCH",
+                "/api/v1/namespaces/a/pods/b",
+                "application/strategic-merge-patch+json",
+                Verb::StrategicPatch,
+            ),
             ("DELETE", "/api/v1/namespaces/a/pods", "", Verb::DeleteCollection),
         ];
         for (method, uri, content_type, verb) in cases {

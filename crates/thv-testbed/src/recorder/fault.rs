@@ -46,7 +46,10 @@ impl FaultRule {
     /// Takes one of the strikes that are left, if this request is meant.
     pub(super) fn strike(&self, exchange: &Exchange) -> Option<Fault> {
         let taken = self.pattern.matches(exchange)
-            && self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1)).is_ok();
+            && self
+                .left
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1))
+                .is_ok();
         taken.then_some(self.fault)
     }
 }
@@ -84,7 +87,8 @@ impl BreakpointRule {
         if self.moment != moment || !self.pattern.matches(exchange) {
             return None;
         }
-        let skipped = self.before.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
+        let skipped =
+            self.before.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
         if skipped.is_ok() {
             return None;
         }
@@ -133,6 +137,8 @@ struct GateState {
     pattern: Pattern,
     /// Events wait while this is true.
     held: watch::Sender<bool>,
+    /// How many watches have an event that waits.
+    waiting: watch::Sender<usize>,
     /// Watches end when this moves.
     cuts: watch::Sender<usize>,
     loses: Mutex<Option<Box<EventFilter>>>,
@@ -147,14 +153,22 @@ impl fmt::Debug for WatchGate {
 
 impl WatchGate {
     pub(super) fn new(pattern: Pattern) -> Self {
-        let (held, cuts) = (watch::Sender::new(false), watch::Sender::new(0));
-        let state = GateState { pattern, held, cuts, loses: Mutex::new(None), lost: AtomicUsize::new(0) };
+        let (held, waiting, cuts) = (watch::Sender::new(false), watch::Sender::new(0), watch::Sender::new(0));
+        let state =
+            GateState { pattern, held, waiting, cuts, loses: Mutex::new(None), lost: AtomicUsize::new(0) };
         Self(Arc::new(state))
     }
 
     /// From now on, events wait.
     pub fn hold(&self) {
         self.0.held.send_replace(true);
+    }
+
+    /// Waits until an event is being held.
+    pub async fn holds_one(&self) -> Result<()> {
+        let mut waiting = self.0.waiting.subscribe();
+        let held = tokio::time::timeout(crate::wait::DEADLINE, waiting.wait_for(|count| *count > 0));
+        held.await.context("no event came to be held")?.map(drop).context("the recorder has stopped")
     }
 
     /// Events that waited arrive, in their order, and later ones no longer wait.
@@ -187,9 +201,11 @@ impl WatchGate {
 
     /// Waits while events are held; then whether this one arrives.
     pub(super) async fn passes(&self, event: &[u8]) -> bool {
+        self.0.waiting.send_modify(|count| *count += 1);
         let mut held = self.0.held.subscribe();
         // The sender is in `self`, so that the wait cannot end in an error.
         let _ = held.wait_for(|held| !held).await;
+        self.0.waiting.send_modify(|count| *count -= 1);
         let loses = self.0.loses.lock().unwrap_or_else(PoisonError::into_inner);
         let lost = match (loses.as_ref(), serde_json::from_slice(event)) {
             (Some(which), Ok(event)) => which(&event),
@@ -251,4 +267,4 @@ fn key(exchange: &Exchange) -> String {
 }
 
 /// How long the API server may take to answer a request that is not a stream.
-pub(super) const ANSWER: Duration = Duration::from_secs(60);
+pub(super) const ANSWER: Duration = Duration::from_mins(1);

@@ -5,7 +5,9 @@ use std::fmt;
 use super::exchange::{Exchange, Pattern, Verb};
 
 /// A moment in a request log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// The default is its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(pub(super) usize);
 
 /// Requests in the order in which they arrived.
@@ -55,7 +57,8 @@ impl RequestLog {
     /// Fails the test if something was read after the first write.
     #[track_caller]
     pub fn assert_reads_before_writes(&self) {
-        let first_write = self.iter().find(|exchange| exchange.verb.is_write()).map(|exchange| exchange.number);
+        let first_write =
+            self.iter().find(|exchange| exchange.verb.is_write()).map(|exchange| exchange.number);
         let late = self.iter().filter(|exchange| {
             matches!(exchange.verb, Verb::Get | Verb::List)
                 && first_write.is_some_and(|first| exchange.number > first)

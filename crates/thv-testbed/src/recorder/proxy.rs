@@ -79,13 +79,13 @@ async fn handle(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     let fault = state.rules().faults.iter().find_map(|rule| rule.strike(&exchange));
     match fault {
         Some(Fault::Cut) => return Err(anyhow!("cut by a test")),
-        Some(Fault::Answer(code)) => return told(&state, exchange, refusal(code)?),
+        Some(Fault::Answer(code)) => return Ok(told(&state, exchange, refusal(code)?)),
         Some(Fault::CommitThenAnswer(_) | Fault::CommitThenCut) | None => {}
     }
     let remembered = state.rules().stale.iter().find_map(|stale| stale.remembered(&exchange));
     if let Some(body) = remembered {
         let answer = Response::builder().header(http::header::CONTENT_TYPE, "application/json");
-        return told(&state, exchange, answer.body(stream::whole(body))?);
+        return Ok(told(&state, exchange, answer.body(stream::whole(body))?));
     }
 
     // Both a name for the host and an encoding are a matter of this connection, not of the next.
@@ -94,20 +94,21 @@ async fn handle(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     }
     let upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
     // A task of its own: the client may go away while the API server carries the request out.
-    let forward = tokio::spawn(forward(state.clone(), exchange, Request::from_parts(head, KubeBody::from(body))));
+    let forward =
+        tokio::spawn(forward(state.clone(), exchange, Request::from_parts(head, KubeBody::from(body))));
     let (exchange, mut answer) = forward.await??;
 
     pause(&state, &exchange, Moment::AfterCommit).await?;
     match fault {
         Some(Fault::CommitThenCut) => return Err(anyhow!("cut by a test")),
-        Some(Fault::CommitThenAnswer(code)) => return told(&state, exchange, refusal(code)?),
+        Some(Fault::CommitThenAnswer(code)) => return Ok(told(&state, exchange, refusal(code)?)),
         Some(Fault::Cut | Fault::Answer(_)) | None => {}
     }
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         let theirs = hyper::upgrade::on(&mut answer);
         let ours = upgrade.context("the API server changes the protocol of a request that did not ask")?;
         tokio::spawn(stream::tunnel(ours, theirs));
-        return told(&state, exchange, answer.map(|_| stream::whole(Bytes::new())));
+        return Ok(told(&state, exchange, answer.map(|_| stream::whole(Bytes::new()))));
     }
     let answer = match exchange.verb {
         Verb::Watch => {
@@ -117,7 +118,7 @@ async fn handle(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
         _ if exchange.is_stream() => answer.map(stream::through),
         _ => whole(&state, &exchange, answer).await?,
     };
-    told(&state, exchange, answer)
+    Ok(told(&state, exchange, answer))
 }
 
 async fn forward(
@@ -158,10 +159,10 @@ async fn pause(state: &State, exchange: &Exchange, moment: Moment) -> Result<()>
     Ok(())
 }
 
-fn told(state: &State, mut exchange: Exchange, answer: Response<Body>) -> Result<Response<Body>> {
+fn told(state: &State, mut exchange: Exchange, answer: Response<Body>) -> Response<Body> {
     exchange.told = Some(answer.status().as_u16());
     state.update(&exchange);
-    Ok(answer)
+    answer
 }
 
 /// A refusal in the API server's own form.

@@ -34,7 +34,7 @@ pub(super) fn watch(body: KubeBody, gates: Vec<WatchGate>) -> Body {
         let cut = async {
             let waits = cuts.iter_mut().map(|cut| Box::pin(cut.changed()));
             if gates.is_empty() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             } else {
                 drop(futures::future::select_all(waits).await);
             }
