@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod files;
+mod invariants;
 mod words;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
     let sources = sources(root)?;
     let mut broken = dependencies::check(root)?;
     broken.extend(files::check(&sources));
+    broken.extend(invariants::check(&sources));
     broken.extend(words::check(&sources));
     Ok(broken)
 }

@@ -1,0 +1,129 @@
+//! Conditions that several kinds have.
+
+use super::condition;
+
+condition! {
+    /// Whether sessions are at risk because several replicas do not share them.
+    SessionStorageWarning = "SessionStorageWarning" {
+        /// Several replicas, and no store that they share.
+        True Missing = "SessionStorageMissingForReplicas",
+        /// Several replicas share a store.
+        False Configured = "SessionStorageConfigured",
+        /// There is one replica at most, or someone else sets the number.
+        False NotApplicable = "SessionStorageWarningNotApplicable",
+    }
+}
+
+condition! {
+    /// Whether the identity provider referred to can be used.
+    OIDCConfigRefValidated = "OIDCConfigRefValidated" {
+        /// It can.
+        True Valid = "OIDCConfigRefValid",
+        /// It is not there.
+        False NotFound = "OIDCConfigRefNotFound",
+        /// It is there, but not valid.
+        False NotValid = "OIDCConfigRefNotValid",
+        /// It could not be read.
+        False Error = "OIDCConfigRefError",
+    }
+}
+
+condition! {
+    /// Whether the shared authorization rules referred to can be used.
+    AuthzConfigRefValidated = "AuthzConfigRefValidated" {
+        /// They can.
+        True Valid = "AuthzConfigRefValid",
+        /// They are not there.
+        False NotFound = "AuthzConfigRefNotFound",
+        /// They are there, but not valid.
+        False NotValid = "AuthzConfigRefNotValid",
+        /// They could not be read.
+        False Error = "AuthzConfigRefError",
+    }
+}
+
+condition! {
+    /// Whether the telemetry settings referred to can be used.
+    TelemetryConfigRefValidated = "TelemetryConfigRefValidated" {
+        /// They can.
+        True Valid = "TelemetryConfigRefValid",
+        /// They are not there.
+        False NotFound = "TelemetryConfigRefNotFound",
+        /// They are there, but not valid.
+        False Invalid = "TelemetryConfigRefInvalid",
+        /// They could not be read.
+        False FetchError = "TelemetryConfigRefFetchError",
+    }
+}
+
+condition! {
+    /// Whether the settings of the authorization server referred to can be used.
+    AuthServerRefValidated = "AuthServerRefValidated" {
+        /// They can.
+        True Valid = "AuthServerRefValid",
+        /// The reference is to a kind that cannot hold them.
+        False InvalidKind = "AuthServerRefInvalidKind",
+        /// They are not there.
+        False NotFound = "AuthServerRefNotFound",
+        /// They could not be read.
+        False FetchError = "AuthServerRefFetchError",
+        /// They are not of the type `embeddedAuthServer`.
+        False InvalidType = "AuthServerRefInvalidType",
+        /// They name more than one upstream provider.
+        False MultiUpstreamNotSupported = "MultiUpstreamNotSupported",
+        /// They do not fit the object that refers to them.
+        False InvalidConfig = "AuthServerRefInvalidConfig",
+    }
+}
+
+condition! {
+    /// Whether the certificate authorities for the identity provider can be used.
+    CABundleRefValidated = "CABundleRefValidated" {
+        /// They can.
+        True Valid = "CABundleRefValid",
+        /// The ConfigMap is not there.
+        False NotFound = "CABundleRefNotFound",
+        /// The reference is incomplete, or the key is not there.
+        False Invalid = "CABundleRefInvalid",
+    }
+}
+
+condition! {
+    /// Whether a deprecated field is set that has no effect here.
+    AuthzPrimaryUpstreamProviderIgnored = "AuthzPrimaryUpstreamProviderIgnored" {
+        /// It is.
+        True Ignored = "PrimaryUpstreamProviderIgnored",
+    }
+}
+
+condition! {
+    /// Whether the pod template can be used.
+    PodTemplateValid = "PodTemplateValid" {
+        /// It can.
+        True Valid = "ValidPodTemplateSpec",
+        /// It is not a pod template.
+        False Invalid = "InvalidPodTemplateSpec",
+    }
+}
+
+condition! {
+    /// Whether the group referred to can be used.
+    GroupRefValidated = "GroupRefValidated" {
+        /// It can.
+        True Valid = "GroupRefIsValid",
+        /// It is not there.
+        False NotFound = "GroupRefNotFound",
+        /// It is there, but not ready.
+        False NotReady = "GroupRefNotReady",
+    }
+}
+
+condition! {
+    /// Whether identities are made up, because an upstream provider does not say who the user is.
+    IdentitySynthesized = "IdentitySynthesized" {
+        /// Some upstream providers do not say.
+        True WithoutUserInfo = "OAuth2UpstreamWithoutUserInfo",
+        /// All upstream providers say.
+        False AllHaveUserInfo = "AllUpstreamsHaveUserInfo",
+    }
+}

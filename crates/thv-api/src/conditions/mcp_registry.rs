@@ -1,0 +1,24 @@
+//! Conditions of `MCPRegistry`.
+
+pub use super::common::PodTemplateValid;
+use super::condition;
+
+condition! {
+    /// Whether the registry can be called.
+    Ready = "Ready" {
+        /// It can.
+        True Ready = "Ready",
+        /// No pod is ready.
+        False NotReady = "NotReady",
+        /// The spec does not make sense.
+        False ValidationFailed = "ValidationFailed",
+        /// The ConfigMap could not be written.
+        False ConfigMapFailed = "ConfigMapFailed",
+        /// The ServiceAccount, Role or RoleBinding could not be written.
+        False RBACFailed = "RBACFailed",
+        /// The Deployment could not be written.
+        False DeploymentFailed = "DeploymentFailed",
+        /// The Service could not be written.
+        False ServiceFailed = "ServiceFailed",
+    }
+}

@@ -1,0 +1,58 @@
+//! Conditions of `MCPServerEntry`.
+
+pub use super::common::GroupRefValidated;
+use super::condition;
+
+condition! {
+    /// Whether the entry can be used.
+    Valid = "Valid" {
+        /// It can.
+        True Valid = "ConfigValid",
+        /// It cannot; other conditions say why.
+        False Invalid = "ConfigInvalid",
+    }
+}
+
+condition! {
+    /// Whether the URL of the remote server is well formed and allowed.
+    RemoteURLValidated = "RemoteURLValidated" {
+        /// It is.
+        True Valid = "RemoteURLValid",
+        /// It is not.
+        False Invalid = "RemoteURLInvalid",
+    }
+}
+
+condition! {
+    /// Whether the external authentication settings referred to are there.
+    ExternalAuthConfigValidated = "ExternalAuthConfigValidated" {
+        /// They are.
+        True Valid = "AuthConfigValid",
+        /// There is no reference.
+        True NotConfigured = "AuthConfigNotConfigured",
+        /// They are not.
+        False NotFound = "AuthConfigNotFound",
+    }
+}
+
+condition! {
+    /// Whether the certificate authorities for the remote server are there.
+    CABundleRefValidated = "CABundleRefValidated" {
+        /// They are.
+        True Valid = "CABundleRefValid",
+        /// There is no reference.
+        True NotConfigured = "CABundleRefNotConfigured",
+        /// They are not.
+        False NotFound = "CABundleRefNotFound",
+    }
+}
+
+condition! {
+    /// Whether the Secrets for headers are there.
+    HeaderSecretRefsValidated = "HeaderSecretRefsValidated" {
+        /// They are.
+        True Valid = "HeaderSecretsValid",
+        /// A Secret or a key is missing.
+        False NotFound = "HeaderSecretNotFound",
+    }
+}

@@ -1,0 +1,13 @@
+//! Small values that the kinds share: ports, durations, free-form JSON, enums of strings.
+
+mod duration;
+mod port;
+mod raw;
+mod string_enum;
+
+pub use duration::{DurationError, GoDuration};
+pub use port::{Port, PortError};
+pub use raw::{RawObject, RawValue};
+
+pub(crate) use raw::present;
+pub(crate) use string_enum::{MEANINGS, enum_schema, string_enum};

@@ -1,0 +1,75 @@
+//! ARCHITECTURE.md stays true: an invariant names the test that enforces it.
+
+use super::Source;
+
+const FILE: &str = "ARCHITECTURE.md";
+
+pub(super) fn check(sources: &[Source]) -> Vec<String> {
+    let Some(document) = sources.iter().find(|source| source.path == FILE) else {
+        return vec![format!("{FILE} is missing")];
+    };
+    let mut broken = Vec::new();
+    for (number, invariant) in invariants(&document.text) {
+        match invariant.split_once("Test: `").and_then(|(_, rest)| rest.split('`').next()) {
+            None => {
+                broken.push(format!("{FILE}: invariant {number} names no test: end it with Test: `name`"))
+            }
+            Some(test) if !exists(test, sources) => {
+                broken.push(format!(
+                    "{FILE}: invariant {number} names the test `{test}`, which does not exist"
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    broken
+}
+
+/// The items of the numbered list under the heading "Invariants", each on one line.
+fn invariants(document: &str) -> Vec<(String, String)> {
+    let section =
+        document.split("\n## ").find_map(|section| section.strip_prefix("Invariants\n")).unwrap_or_default();
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in section.lines() {
+        let start = line.split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok());
+        match (start, found.last_mut()) {
+            (Some((number, text)), _) => found.push((number.to_owned(), text.to_owned())),
+            (None, Some((_, text))) => *text = format!("{text} {}", line.trim()),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+fn exists(test: &str, sources: &[Source]) -> bool {
+    let function = format!("fn {test}(");
+    sources.iter().any(|source| source.text.contains(&function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(document: &str) -> Vec<String> {
+        let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        check(&[source(FILE, document), source("a.rs", "fn it_holds() {}")])
+    }
+
+    #[test]
+    fn an_invariant_with_its_test_is_fine() {
+        assert_eq!(
+            broken("# A\n\n## Invariants\n\n1. **So.** Because.\n   Test: `it_holds`\n"),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn an_invariant_without_a_test_is_reported() {
+        let broken = broken(
+            "# A\n\n## Invariants\n\n1. So.\n2. And so. Test: `it_holds_too`\n\n## More\n\n1. Not one.\n",
+        );
+        assert_eq!(broken.len(), 2, "{broken:?}");
+        assert!(broken[0].contains("invariant 1 names no test"), "{broken:?}");
+        assert!(broken[1].contains("`it_holds_too`, which does not exist"), "{broken:?}");
+    }
+}
