@@ -114,7 +114,9 @@ pub trait Kind:
 const TWO_VERSIONS: &[Served] = &[
     Served {
         version: Version::V1Alpha1,
-        deprecation: Some("toolhive.stacklok.dev/v1alpha1 is deprecated; use v1beta1"),
+        deprecation: Some(
+            "toolhive.stacklok.dev/v1alpha1 will go away: use v1beta1, which has the same fields",
+        ),
     },
     Served { version: Version::V1Beta1, deprecation: None },
 ];

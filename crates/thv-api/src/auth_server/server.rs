@@ -17,20 +17,19 @@ use crate::value::GoDuration;
     (
         "!(has(self.allowConfidentialClientRegistration) && self.allowConfidentialClientRegistration \
          && has(self.insecureAllowHTTP) && self.insecureAllowHTTP)",
-        "allowConfidentialClientRegistration cannot be combined with insecureAllowHTTP; client \
-         secrets would be issued in cleartext over an unauthenticated endpoint",
+        "turn off either allowConfidentialClientRegistration or insecureAllowHTTP: together \
+         they would send client secrets unencrypted",
     ),
     (
         "!has(self.delegateClients) || size(self.delegateClients) == 0 || \
          !self.issuer.startsWith('http://')",
-        "delegateClients require an https:// issuer; delegate client secrets must not be sent over \
-         plaintext HTTP",
+        "delegateClients send secrets to the issuer: it must be an https:// URL",
     ),
     (
         "(!has(self.forceConfidentialRedirectUris) || size(self.forceConfidentialRedirectUris) == 0) \
          || (has(self.allowConfidentialClientRegistration) && \
          self.allowConfidentialClientRegistration)",
-        "forceConfidentialRedirectUris requires allowConfidentialClientRegistration to be true",
+        "forceConfidentialRedirectUris needs allowConfidentialClientRegistration: true",
     ),
 ])))]
 pub struct EmbeddedAuthServer {
@@ -152,7 +151,7 @@ pub struct TokenLifespans {
     (
         "has(self.clientSecretRef) && size(self.clientSecretRef.name) > 0 && \
          size(self.clientSecretRef.key) > 0",
-        "clientSecretRef.name and clientSecretRef.key are required and must be non-empty",
+        "clientSecretRef needs the name of a Secret and a key in it",
     ),
 ])))]
 pub struct DelegateClient {

@@ -37,11 +37,11 @@ string_enum! {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "(has(self.addr) && self.addr.size() > 0) != has(self.sentinelConfig)",
-        "exactly one of addr or sentinelConfig must be set",
+        "set either addr or sentinelConfig",
     ),
     (
         "!(has(self.clusterMode) && self.clusterMode) || (has(self.addr) && self.addr.size() > 0)",
-        "clusterMode requires addr to be set",
+        "clusterMode needs the addr of the cluster",
     ),
 ])))]
 pub struct RedisStorage {

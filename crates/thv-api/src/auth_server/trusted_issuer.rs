@@ -14,38 +14,37 @@ use crate::value::GoDuration;
     (
         "!has(self.allowedDelegateClients) || !('*' in self.allowedDelegateClients) || \
          size(self.allowedDelegateClients) == 1",
-        "allowedDelegateClients must not combine the wildcard \"*\" with specific client IDs",
+        "allowedDelegateClients is either \"*\" alone or a list of client ids",
     ),
     (
         "!(has(self.allowMayAct) && self.allowMayAct && '*' in self.allowedDelegateClients)",
-        "allowMayAct must not be enabled when allowedDelegateClients contains the wildcard \"*\"",
+        "allowMayAct needs the delegate clients named one by one, not \"*\"",
     ),
     (
         "!has(self.actorClaim) || !(self.actorClaim in ['sub', 'iss', 'aud', 'exp', 'iat', 'nbf', \
          'jti', 'name', 'email', 'scope', 'scp', 'may_act'])",
-        "actorClaim must name a readable claim; use client_id or a non-reserved claim such as azp, \
-         appid, or cid",
+        "actorClaim names a reserved claim: take client_id, azp, appid, cid or another claim \
+         that identifies the client",
     ),
     (
         "!(has(self.allowPrivateIPs) && self.allowPrivateIPs) || (has(self.jwksUrl) && self.jwksUrl \
          != \"\")",
-        "allowPrivateIPs requires jwksUrl to be set explicitly",
+        "allowPrivateIPs needs a jwksUrl",
     ),
     (
         "(has(self.jwtBearerGrant) && !((has(self.actorClaim) && size(self.actorClaim) > 0) || \
          (has(self.actorMatcher) && size(self.actorMatcher) > 0) || (has(self.allowMayAct) && \
          self.allowMayAct) || (has(self.allowedActors) && size(self.allowedActors) > 0))) || \
          (has(self.expectedAudience) && size(self.expectedAudience) > 0)",
-        "expectedAudience is required unless jwtBearerGrant is configured without actorClaim, \
-         actorMatcher, allowMayAct, or allowedActors",
+        "set expectedAudience; only an issuer with nothing but a jwtBearerGrant can do without",
     ),
     (
         "!((has(self.expectedAudience) && size(self.expectedAudience) > 0) || (has(self.actorClaim) \
          && size(self.actorClaim) > 0) || (has(self.actorMatcher) && size(self.actorMatcher) > 0) || \
          (has(self.allowMayAct) && self.allowMayAct)) || (has(self.allowedDelegateClients) && \
          size(self.allowedDelegateClients) > 0)",
-        "allowedDelegateClients is required when expectedAudience, actorClaim, actorMatcher, or \
-         allowMayAct is set",
+        "expectedAudience, actorClaim, actorMatcher and allowMayAct are about delegation: name \
+         the allowedDelegateClients",
     ),
 ])))]
 pub struct TrustedIssuer {
@@ -114,12 +113,12 @@ pub struct TrustedIssuer {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "duration(self.maxAssertionAge) > duration('0s')",
-        "maxAssertionAge must be greater than zero",
+        "maxAssertionAge must be longer than nothing, such as 5m",
     ),
     (
         "self.subjectBindings.all(binding, self.subjectBindings.filter(other, other.subject == \
          binding.subject).size() == 1)",
-        "subjectBindings must not contain duplicate subjects",
+        "a subject can have one binding: merge those that name the same subject",
     ),
 ])))]
 pub struct JwtBearerGrant {

@@ -17,8 +17,7 @@ use crate::value::string_enum;
     (
         "self.type == 'oidc' ? (has(self.oidcConfig) && !has(self.oauth2Config)) : self.type == \
          'oauth2' ? (has(self.oauth2Config) && !has(self.oidcConfig)) : false",
-        "type must be 'oidc' or 'oauth2'; oidcConfig must be set when type is 'oidc' and oauth2Config \
-         must be set when type is 'oauth2' (and the other must not be set)",
+        "type oidc takes an oidcConfig and type oauth2 an oauth2Config, and neither takes both",
     ),
 ])))]
 pub struct UpstreamProvider {
@@ -94,12 +93,11 @@ pub struct OidcUpstream {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "(has(self.clientId) && size(self.clientId) > 0) ? !has(self.dcrConfig) : has(self.dcrConfig)",
-        "exactly one of clientId or dcrConfig must be set",
+        "set either clientId or dcrConfig",
     ),
     (
         "!(has(self.dcrConfig) && has(self.clientSecretRef))",
-        "clientSecretRef must not be set when dcrConfig is set; the client_secret is obtained at \
-         runtime via Dynamic Client Registration",
+        "with dcrConfig the secret comes from the registration: remove clientSecretRef",
     ),
 ])))]
 pub struct OAuth2Upstream {
@@ -164,7 +162,7 @@ pub struct OAuth2Upstream {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "has(self.discoveryUrl) != has(self.registrationEndpoint)",
-        "exactly one of discoveryUrl or registrationEndpoint must be set",
+        "set either discoveryUrl or registrationEndpoint",
     ),
 ])))]
 pub struct DynamicRegistration {

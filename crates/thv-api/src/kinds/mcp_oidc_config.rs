@@ -31,12 +31,12 @@ impl Kind for MCPOIDCConfigSpec {
     (
         "self.type == 'kubernetesServiceAccount' ? has(self.kubernetesServiceAccount) : \
          !has(self.kubernetesServiceAccount)",
-        "kubernetesServiceAccount must be set when type is 'kubernetesServiceAccount', and must not \
-         be set otherwise",
+        "type kubernetesServiceAccount and the field kubernetesServiceAccount go together: set \
+         both or neither",
     ),
     (
         "self.type == 'inline' ? has(self.inline) : !has(self.inline)",
-        "inline must be set when type is 'inline', and must not be set otherwise",
+        "type inline and the field inline go together: set both or neither",
     ),
 ])))]
 pub struct MCPOIDCConfigSpec {

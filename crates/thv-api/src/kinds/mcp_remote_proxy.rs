@@ -41,8 +41,7 @@ impl Kind for MCPRemoteProxySpec {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "!(has(self.authzConfig) && has(self.authzConfigRef))",
-        "authzConfig and authzConfigRef are mutually exclusive; use authzConfigRef to reference a \
-         shared MCPAuthzConfig",
+        "set either authzConfig or authzConfigRef, not both",
     ),
 ])))]
 pub struct MCPRemoteProxySpec {

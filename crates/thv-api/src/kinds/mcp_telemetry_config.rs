@@ -50,7 +50,7 @@ pub struct MCPTelemetryConfigSpec {
     (
         "!has(self.headers) || !has(self.sensitiveHeaders) || self.sensitiveHeaders.all(sh, !(sh.name \
          in self.headers))",
-        "a header name cannot appear in both headers and sensitiveHeaders",
+        "give each header once: either in headers or in sensitiveHeaders",
     ),
 ])))]
 pub struct OpenTelemetry {

@@ -32,7 +32,7 @@ impl Kind for MCPWebhookConfigSpec {
     (
         "(has(self.validating) ? size(self.validating) : 0) + (has(self.mutating) ? \
          size(self.mutating) : 0) > 0",
-        "at least one validating or mutating webhook must be defined",
+        "define a webhook, validating or mutating",
     ),
 ])))]
 pub struct MCPWebhookConfigSpec {

@@ -14,11 +14,11 @@ use crate::value::string_enum;
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "self.type == 'configMap' ? has(self.configMap) : !has(self.configMap)",
-        "configMap must be set when type is 'configMap', and must not be set otherwise",
+        "type configMap and the field configMap go together: set both or neither",
     ),
     (
         "self.type == 'inline' ? has(self.inline) : !has(self.inline)",
-        "inline must be set when type is 'inline', and must not be set otherwise",
+        "type inline and the field inline go together: set both or neither",
     ),
 ])))]
 pub struct AuthzConfig {

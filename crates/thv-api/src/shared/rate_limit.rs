@@ -12,7 +12,7 @@ use crate::value::GoDuration;
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "has(self.shared) || has(self.perUser) || (has(self.tools) && size(self.tools) > 0)",
-        "at least one of shared, perUser, or tools must be configured",
+        "set shared, perUser or tools: rate limiting with none of them limits nothing",
     ),
 ])))]
 pub struct RateLimiting {
@@ -49,7 +49,7 @@ pub struct RateLimitBucket {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "has(self.shared) || has(self.perUser)",
-        "at least one of shared or perUser must be configured",
+        "set shared, perUser or both: a limit with neither limits nothing",
     ),
 ])))]
 pub struct ToolRateLimit {

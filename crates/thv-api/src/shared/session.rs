@@ -13,7 +13,7 @@ use crate::value::string_enum;
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "self.provider == 'redis' ? has(self.address) : true",
-        "address is required",
+        "provider redis needs an address",
     ),
 ])))]
 pub struct SessionStorage {

@@ -34,42 +34,42 @@ impl Kind for MCPExternalAuthConfigSpec {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "self.type == 'tokenExchange' ? has(self.tokenExchange) : !has(self.tokenExchange)",
-        "tokenExchange configuration must be set if and only if type is 'tokenExchange'",
+        "type tokenExchange and the field tokenExchange go together: set both or neither",
     ),
     (
         "self.type == 'headerInjection' ? has(self.headerInjection) : !has(self.headerInjection)",
-        "headerInjection configuration must be set if and only if type is 'headerInjection'",
+        "type headerInjection and the field headerInjection go together: set both or neither",
     ),
     (
         "self.type == 'bearerToken' ? has(self.bearerToken) : !has(self.bearerToken)",
-        "bearerToken configuration must be set if and only if type is 'bearerToken'",
+        "type bearerToken and the field bearerToken go together: set both or neither",
     ),
     (
         "self.type == 'embeddedAuthServer' ? has(self.embeddedAuthServer) : \
          !has(self.embeddedAuthServer)",
-        "embeddedAuthServer configuration must be set if and only if type is 'embeddedAuthServer'",
+        "type embeddedAuthServer and the field embeddedAuthServer go together: set both or neither",
     ),
     (
         "self.type == 'awsSts' ? has(self.awsSts) : !has(self.awsSts)",
-        "awsSts configuration must be set if and only if type is 'awsSts'",
+        "type awsSts and the field awsSts go together: set both or neither",
     ),
     (
         "self.type == 'upstreamInject' ? has(self.upstreamInject) : !has(self.upstreamInject)",
-        "upstreamInject configuration must be set if and only if type is 'upstreamInject'",
+        "type upstreamInject and the field upstreamInject go together: set both or neither",
     ),
     (
         "self.type == 'obo' ? has(self.obo) : !has(self.obo)",
-        "obo configuration must be set if and only if type is 'obo'",
+        "type obo and the field obo go together: set both or neither",
     ),
     (
         "self.type == 'xaa' ? has(self.xaa) : !has(self.xaa)",
-        "xaa configuration must be set if and only if type is 'xaa'",
+        "type xaa and the field xaa go together: set both or neither",
     ),
     (
         "self.type == 'unauthenticated' ? (!has(self.tokenExchange) && !has(self.headerInjection) && \
          !has(self.bearerToken) && !has(self.embeddedAuthServer) && !has(self.awsSts) && \
          !has(self.upstreamInject) && !has(self.obo) && !has(self.xaa)) : true",
-        "no configuration must be set when type is 'unauthenticated'",
+        "type unauthenticated takes no settings: remove them, or choose their type",
     ),
 ])))]
 pub struct MCPExternalAuthConfigSpec {

@@ -40,24 +40,24 @@ impl Kind for MCPServerSpec {
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "!(has(self.authzConfig) && has(self.authzConfigRef))",
-        "authzConfig and authzConfigRef are mutually exclusive; use authzConfigRef to reference a \
-         shared MCPAuthzConfig",
+        "set either authzConfig or authzConfigRef, not both",
     ),
     (
         "!has(self.rateLimiting) || (has(self.sessionStorage) && self.sessionStorage.provider == \
          'redis')",
-        "rateLimiting requires sessionStorage with provider 'redis'",
+        "rateLimiting counts in Redis: set sessionStorage.provider to redis",
     ),
     (
         "!(has(self.rateLimiting) && has(self.rateLimiting.perUser)) || has(self.oidcConfigRef) || \
          has(self.externalAuthConfigRef)",
-        "rateLimiting.perUser requires authentication (oidcConfigRef or externalAuthConfigRef)",
+        "limits per user need to know the user: set oidcConfigRef or externalAuthConfigRef, or \
+         remove rateLimiting.perUser",
     ),
     (
         "!has(self.rateLimiting) || !has(self.rateLimiting.tools) || self.rateLimiting.tools.all(t, \
          !has(t.perUser)) || has(self.oidcConfigRef) || has(self.externalAuthConfigRef)",
-        "per-tool perUser rate limiting requires authentication (oidcConfigRef or \
-         externalAuthConfigRef)",
+        "limits per user need to know the user: set oidcConfigRef or externalAuthConfigRef, or \
+         remove perUser from rateLimiting.tools",
     ),
 ])))]
 pub struct MCPServerSpec {

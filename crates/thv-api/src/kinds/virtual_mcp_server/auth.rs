@@ -15,12 +15,11 @@ use crate::value::string_enum;
 #[schemars(extend("x-kubernetes-validations" = cel(&[
     (
         "self.type == 'oidc' ? has(self.oidcConfigRef) : true",
-        "spec.incomingAuth.oidcConfigRef is required when type is oidc",
+        "type oidc needs an oidcConfigRef",
     ),
     (
         "!(has(self.authzConfig) && has(self.authzConfigRef))",
-        "authzConfig and authzConfigRef are mutually exclusive; use authzConfigRef to reference a \
-         shared MCPAuthzConfig",
+        "set either authzConfig or authzConfigRef, not both",
     ),
 ])))]
 pub struct IncomingAuth {

@@ -105,7 +105,7 @@ pub struct CircuitBreaker {
     #[schemars(
         extend(
             "x-kubernetes-validations" = cel(&[
-                ("self == '' || duration(self) >= duration('1s')", "timeout must be >= 1s"),
+                ("self == '' || duration(self) >= duration('1s')", "the timeout must be 1s or longer"),
             ])
         )
     )]

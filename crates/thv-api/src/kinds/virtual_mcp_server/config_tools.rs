@@ -102,14 +102,15 @@ string_enum! {
     (
         "!has(self.embeddingHeaders) || (has(self.embeddingProvider) && self.embeddingProvider == \
          'openai')",
-        "embeddingHeaders is only supported when embeddingProvider is 'openai'",
+        "embeddingHeaders are sent to provider openai only: set embeddingProvider to openai, or \
+         remove them",
     ),
     (
         "!has(self.embeddingHeaders) || self.embeddingHeaders.all(k, \
          k.matches('^[!#$%&\\\\x27*+.^_\\\\x60|~0-9A-Za-z-]+$') && !(k.lowerAscii() in \
          ['authorization', 'content-type']))",
-        "embeddingHeaders names must be valid HTTP header names and must not include Authorization or \
-         Content-Type",
+        "embeddingHeaders has a name that is no HTTP header name, or is Authorization or \
+         Content-Type, which are set for you",
     ),
 ])))]
 pub struct Optimizer {

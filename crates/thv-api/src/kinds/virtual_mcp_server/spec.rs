@@ -40,26 +40,28 @@ impl Kind for VirtualMCPServerSpec {
     (
         "!has(self.config) || !has(self.config.rateLimiting) || (has(self.sessionStorage) && \
          self.sessionStorage.provider == 'redis')",
-        "config.rateLimiting requires sessionStorage with provider 'redis'",
+        "config.rateLimiting counts in Redis: set sessionStorage.provider to redis",
     ),
     (
         "!(has(self.config) && has(self.config.rateLimiting) && \
          has(self.config.rateLimiting.perUser)) || (has(self.incomingAuth) && self.incomingAuth.type \
          == 'oidc')",
-        "config.rateLimiting.perUser requires incomingAuth.type oidc",
+        "limits per user need to know the user: set incomingAuth.type to oidc, or remove \
+         config.rateLimiting.perUser",
     ),
     (
         "!has(self.config) || !has(self.config.rateLimiting) || !has(self.config.rateLimiting.tools) \
          || self.config.rateLimiting.tools.all(t, !has(t.perUser)) || (has(self.incomingAuth) && \
          self.incomingAuth.type == 'oidc')",
-        "per-tool perUser rate limiting requires incomingAuth.type oidc",
+        "limits per user need to know the user: set incomingAuth.type to oidc, or remove \
+         perUser from config.rateLimiting.tools",
     ),
     (
         "!(has(self.embeddingServerRef) && has(self.config) && has(self.config.optimizer) && \
          has(self.config.optimizer.embeddingProvider) && self.config.optimizer.embeddingProvider == \
          'openai')",
-        "embeddingServerRef provisions a managed TEI server and cannot be combined with \
-         optimizer.embeddingProvider 'openai'; openai mode uses embeddingService directly",
+        "provider openai is reached at config.optimizer.embeddingService: remove \
+         embeddingServerRef, or choose another provider",
     ),
 ])))]
 pub struct VirtualMCPServerSpec {
