@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use crate::shell::{Stopwatch, cargo, run as run_command, say};
-use crate::{deny, setup, test, tidy};
+use crate::{crds, deny, patch_schema, setup, test, tidy};
 
 pub(crate) async fn run() -> Result<()> {
     let watch = Stopwatch::start();
@@ -19,6 +19,11 @@ pub(crate) async fn run() -> Result<()> {
     deny::check()?;
     say("tidy");
     tidy::run()?;
+    say("crds");
+    crds::check()?;
+    crds::parity_if_possible()?;
+    say("patch schema");
+    patch_schema::check()?;
     test::run(&test::Arguments::everything()).await?;
     say(&format!("all checks passed in {}", watch.seconds()));
     Ok(())

@@ -5,7 +5,9 @@
 mod acceptance;
 mod ci;
 mod cluster;
+mod crds;
 mod deny;
+mod patch_schema;
 mod results;
 mod setup;
 mod shell;
@@ -49,7 +51,13 @@ enum Command {
     Acceptance(acceptance::Arguments),
     /// Checks the architecture: who depends on whom, purity, file sizes, forbidden words
     Tidy,
-    /// Everything that must pass before a change lands: setup, formatting, clippy, deny, tidy, all tests
+    /// Writes the Helm chart with our CRDs and the page of the book that describes them
+    Crds(crds::Arguments),
+    /// Compares our CRDs with those of a folder, and fails where they differ without a reason
+    CrdParity(crds::ParityArguments),
+    /// Writes the table of how Kubernetes merges the fields of its types
+    PatchSchema(patch_schema::Arguments),
+    /// Everything that must pass before a change lands: setup, formatting, clippy, deny, tidy, CRDs, all tests
     Ci,
 }
 
@@ -98,6 +106,9 @@ async fn run(command: Command) -> Result<()> {
         Command::Test(arguments) => test::run(&arguments).await,
         Command::Acceptance(arguments) => acceptance::run(&arguments),
         Command::Tidy => tidy::run(),
+        Command::Crds(arguments) => crds::run(&arguments),
+        Command::CrdParity(arguments) => crds::parity(&arguments),
+        Command::PatchSchema(arguments) => patch_schema::run(&arguments),
         Command::Ci => ci::run().await,
     }
 }

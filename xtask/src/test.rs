@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use thv_testbed::{Assets, Bed, Cluster, ENVIRONMENT, Leftovers, Owner};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
+use thv_testbed::{Assets, Bed, Cluster, ENVIRONMENT, Leftovers, Owner, wait};
 
 use crate::results::{Outcome, Results};
 use crate::setup;
@@ -104,7 +107,11 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         let watch = Stopwatch::start();
         say(&format!("{} tests", tier.name));
         let reports = match tier.cluster {
-            None => run_suites(tier, &chosen, &filters, &[]).await?,
+            None => {
+                // Some unit tests compare with Go programs.
+                setup::prepare(thv_testbed::Tier::Api, arguments.assets.assets.as_deref())?;
+                run_suites(tier, &chosen, &filters, &[]).await?
+            }
             Some(kind) => on_cluster(tier, kind, &chosen, &filters, arguments).await?,
         };
         for (suite, report) in chosen.iter().zip(reports) {
@@ -165,6 +172,7 @@ async fn on_cluster(
     let environment = vec![(ENVIRONMENT.to_owned(), file.display().to_string())];
 
     let bed = Bed::at(&file).await?;
+    install_kinds(&bed).await?;
     let before = bed.inventory().await?;
     let run = tokio::select! {
         reports = run_suites(tier, suites, filters, &environment) => reports,
@@ -189,6 +197,23 @@ async fn on_cluster(
         bail!("the cluster left something behind when it was stopped: {}", left.join(", "));
     }
     Ok(reports)
+}
+
+/// Installs the kinds of the API, which many tests share.
+async fn install_kinds(bed: &Bed) -> Result<()> {
+    let api: Api<CustomResourceDefinition> = Api::all(bed.client());
+    let mut names = Vec::new();
+    for definition in thv_api::crds() {
+        let name = definition.metadata.name.clone().context("a CRD has no name")?;
+        api.patch(&name, &PatchParams::apply("xtask").force(), &Patch::Apply(&definition)).await?;
+        names.push(name);
+    }
+    for name in names {
+        let served =
+            |definition: &CustomResourceDefinition| wait::has_condition(definition, "Established", "True");
+        wait::until(&api, &name, "it is served", served).await?;
+    }
+    Ok(())
 }
 
 /// What a whole run came to.

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub const KUBERNETES: &str = "v1.36.3";
 /// The CoreDNS version that the test bed runs.
 pub const COREDNS: &str = "v1.14.7";
+/// The version of Kubernetes' libraries whose strategic merge patch ours is compared with, and after the dash a
+/// number of our own, which goes up when the program around them changes.
+const STRATEGICPATCH: &str = "v0.36.3-1";
 
 /// How much of a cluster there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +50,13 @@ pub const PROGRAMS: &[Program] = &[
     kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", Tier::Api),
     kubernetes("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", Tier::Api),
     kubernetes("kubectl", "k8s.io/kubernetes/cmd/kubectl", Tier::Api),
+    Program {
+        name: "strategicpatch",
+        module: "strategicpatch",
+        package: ".",
+        version: STRATEGICPATCH,
+        tier: Tier::Api,
+    },
     kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", Tier::Full),
     kubernetes("kubelet", "k8s.io/kubernetes/cmd/kubelet", Tier::Full),
     kubernetes("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy", Tier::Full),

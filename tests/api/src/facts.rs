@@ -115,6 +115,25 @@ async fn f07_a_volume_changes_its_source_under_one_name_with_nothing_left_over()
 }
 
 #[tokio::test]
+async fn f17_an_annotation_moves_the_generation_of_a_deployment_and_a_label_does_not() {
+    in_namespace(async |space| {
+        let api = space.api::<Deployment>();
+        let before = apply(&api, "d", "operator", &deployment("d", json!({"paused": true}))).await?;
+        let label = Patch::Merge(json!({"metadata": {"labels": {"theirs": "1"}}}));
+        let labelled = api.patch("d", &PatchParams::default(), &label).await?;
+        assert_eq!(labelled.metadata.generation, before.metadata.generation);
+        let annotation = Patch::Merge(json!({"metadata": {"annotations": {"example.com/theirs": "1"}}}));
+        let annotated = api.patch("d", &PatchParams::default(), &annotation).await?;
+        assert_eq!(
+            annotated.metadata.generation,
+            before.metadata.generation.map(|generation| generation + 1)
+        );
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn f11_an_annotation_does_not_move_the_generation() {
     in_namespace(async |space| {
         let api = space.api::<StatefulSet>();

@@ -52,9 +52,7 @@ pub(super) fn whole_numbers(value: Value) -> Value {
     match value {
         Value::Number(number) => whole(&number).map_or(Value::Number(number), Value::from),
         Value::Array(items) => items.into_iter().map(whole_numbers).collect(),
-        Value::Object(fields) => {
-            fields.into_iter().map(|(key, value)| (key, whole_numbers(value))).collect()
-        }
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, whole_numbers(value))).collect(),
         other => other,
     }
 }
@@ -106,7 +104,10 @@ mod tests {
 
     #[test]
     fn keys_are_sorted() {
-        assert_eq!(write(&json!({ "b": 1, "a": [{ "d": 2, "c": 3 }] })).unwrap(), "a:\n- c: 3\n  d: 2\nb: 1\n");
+        assert_eq!(
+            write(&json!({ "b": 1, "a": [{ "d": 2, "c": 3 }] })).unwrap(),
+            "a:\n- c: 3\n  d: 2\nb: 1\n"
+        );
     }
 
     #[test]

@@ -21,6 +21,9 @@ struct Room {
 /// Every crate, lower ones first.
 const ROOMS: &[Room] = &[
     Room { name: "thv-api", pure: true, knows: &[] },
+    Room { name: "thv-config", pure: true, knows: &[] },
+    Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-config"] },
+    Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan"] },
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },

@@ -12,7 +12,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
     for (number, invariant) in invariants(&document.text) {
         match invariant.split_once("Test: `").and_then(|(_, rest)| rest.split('`').next()) {
             None => {
-                broken.push(format!("{FILE}: invariant {number} names no test: end it with Test: `name`"))
+                broken.push(format!("{FILE}: invariant {number} names no test: end it with Test: `name`"));
             }
             Some(test) if !exists(test, sources) => {
                 broken.push(format!(

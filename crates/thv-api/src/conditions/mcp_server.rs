@@ -27,6 +27,46 @@ condition! {
 }
 
 condition! {
+    /// Whether an autoscaler and this server disagree about the number of replicas. There only when they do.
+    AutoscalerConflict = "AutoscalerConflict" {
+        /// An autoscaler targets the Deployment, and the spec sets the number: the spec wins again and again.
+        True ReplicasSet = "ReplicasSetInSpec",
+        /// An autoscaler targets the Deployment, and the transport allows one replica only.
+        True StdioTransport = "StdioTransportCapAt1",
+    }
+}
+
+condition! {
+    /// Whether everything that the user added to our objects is there. Absent when nothing was added.
+    OverridesAccepted = "OverridesAccepted" {
+        /// It is.
+        True Accepted = "OverridesAccepted",
+        /// Some of it would displace what the system depends on, and was left out.
+        False ReservedNames = "ReservedNamesIgnored",
+    }
+}
+
+condition! {
+    /// Whether the spec makes sense by itself. What it refers to has conditions of its own.
+    SpecValid = "SpecValid" {
+        /// It does.
+        True Valid = "ValidSpec",
+        /// It does not, and what was there before stays until it does.
+        False Invalid = "InvalidSpec",
+        /// Another object has a Deployment of this name already.
+        False NameTaken = "NameTaken",
+    }
+}
+
+condition! {
+    /// Whether settings of the server, or of what it refers to, have no effect on it. There only when some have none.
+    SettingsIgnored = "SettingsIgnored" {
+        /// Some have none.
+        True WithoutEffect = "SettingsWithoutEffect",
+    }
+}
+
+condition! {
     /// Whether the rate limits can be enforced.
     RateLimitConfigValid = "RateLimitConfigValid" {
         /// They can.

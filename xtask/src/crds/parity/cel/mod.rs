@@ -232,7 +232,9 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_has_no_spelling() {
-        for text in ["", "a b", "(a", "a)", "a ?", "a ? b", "'a", "a..b", "a &", "#", "f(a b)", "{a}", "a.'b'"] {
+        for text in
+            ["", "a b", "(a", "a)", "a ?", "a ? b", "'a", "a..b", "a &", "#", "f(a b)", "{a}", "a.'b'"]
+        {
             assert_eq!(normal(text), None, "{text}");
         }
     }

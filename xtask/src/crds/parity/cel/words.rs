@@ -23,7 +23,8 @@ pub(super) fn split(expression: &str) -> Option<Vec<Word>> {
     let mut words = Vec::new();
     let mut rest = skip(expression);
     while !rest.is_empty() {
-        let (word, after) = string(rest).or_else(|| number(rest)).or_else(|| name(rest)).or_else(|| sign(rest))?;
+        let (word, after) =
+            string(rest).or_else(|| number(rest)).or_else(|| name(rest)).or_else(|| sign(rest))?;
         words.push(word);
         rest = skip(after);
     }
@@ -45,7 +46,8 @@ fn sign(text: &str) -> Option<(Word, &str)> {
 
 fn name(text: &str) -> Option<(Word, &str)> {
     text.starts_with(|letter: char| letter == '_' || letter.is_ascii_alphabetic()).then_some(())?;
-    let end = text.find(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let end =
+        text.find(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric()).unwrap_or(text.len());
     let (name, after) = text.split_at_checked(end)?;
     let word = if name == "in" { Word::Sign("in") } else { Word::Name(name.to_owned()) };
     Some((word, after))
@@ -159,7 +161,9 @@ mod tests {
 
     #[test]
     fn strings_are_spelled_one_way() {
-        for text in [r"'a\'b'", r#""a'b""#, r#"r"a'b""#, r"'a\x27b'", r"'a\047b'", r"'a\u0027b'", r#"'''a'b'''"#] {
+        for text in
+            [r"'a\'b'", r#""a'b""#, r#"r"a'b""#, r"'a\x27b'", r"'a\047b'", r"'a\u0027b'", r"'''a'b'''"]
+        {
             assert_eq!(literal(text), "\"a'b\"", "{text}");
         }
         assert_eq!(literal(r"'\\d+'"), literal(r"r'\d+'"));
@@ -178,8 +182,13 @@ mod tests {
 
     #[test]
     fn names_that_begin_like_strings_are_names() {
-        let expected =
-            [Word::Name("b".into()), Word::Sign("=="), Word::Literal("\"x\"".into()), Word::Sign("in"), Word::Name("br".into())];
+        let expected = [
+            Word::Name("b".into()),
+            Word::Sign("=="),
+            Word::Literal("\"x\"".into()),
+            Word::Sign("in"),
+            Word::Name("br".into()),
+        ];
         assert_eq!(split("b == 'x' in br").unwrap(), expected);
         assert_eq!(split("a // note\n").unwrap(), [Word::Name("a".into())]);
     }

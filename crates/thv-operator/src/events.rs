@@ -1,0 +1,144 @@
+//! Events: what a person should hear of, once, when it turns.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::{Client, Resource};
+use thv_api::{Kind, Malformed, Object};
+use thv_plan::Child;
+
+use crate::key::Key;
+
+/// Publishes events.
+pub(crate) struct Events(Recorder);
+
+impl Events {
+    /// Events of the controller with this name.
+    pub(crate) fn new(client: Client, controller: &str) -> Self {
+        Self(Recorder::new(client, Reporter { controller: controller.to_owned(), instance: None }))
+    }
+
+    /// Tells of the conditions that have turned.
+    pub(crate) async fn turned<S: Kind>(
+        &self,
+        object: &Object<S>,
+        before: &[Condition],
+        after: &[Condition],
+    ) {
+        for condition in turned(before, after) {
+            let event = Event {
+                type_: if is_bad(condition) { EventType::Warning } else { EventType::Normal },
+                reason: condition.reason.clone(),
+                note: Some(condition.message.clone()),
+                action: condition.type_.clone(),
+                secondary: None,
+            };
+            self.publish(&event, &object.object_ref(&())).await;
+        }
+    }
+
+    /// Tells that an object cannot be read.
+    pub(crate) async fn malformed<S: Kind>(&self, malformed: &Malformed) {
+        let metadata = &malformed.metadata;
+        let regarding = reference::<S>(
+            metadata.namespace.as_deref().unwrap_or_default(),
+            metadata.name.as_deref().unwrap_or_default(),
+            metadata.uid.as_deref().unwrap_or_default(),
+        );
+        self.warn(&regarding, "Malformed", "Read", &malformed.to_string()).await;
+    }
+
+    /// Tells that somebody keeps changing what we own.
+    pub(crate) async fn fight<S: Kind>(&self, owner: &Key, uid: &str, child: &Child, wait: Duration) {
+        let note = format!(
+            "somebody keeps changing {} {}, which belongs to this object; it is left alone for {} s. Find out who, \
+             and change the spec here instead",
+            child.kind().kind(),
+            child.name(),
+            wait.as_secs()
+        );
+        self.warn(&reference::<S>(&owner.namespace, &owner.name, uid), "Contested", "Apply", &note).await;
+    }
+
+    async fn warn(&self, regarding: &ObjectReference, reason: &str, action: &str, note: &str) {
+        let event = Event {
+            type_: EventType::Warning,
+            reason: reason.to_owned(),
+            note: Some(note.to_owned()),
+            action: action.to_owned(),
+            secondary: None,
+        };
+        self.publish(&event, regarding).await;
+    }
+
+    /// An event that is lost costs nothing but itself: the status says the same.
+    async fn publish(&self, event: &Event, regarding: &ObjectReference) {
+        if let Err(error) = self.0.publish(event, regarding).await {
+            tracing::debug!(%error, reason = event.reason, "an event was not published");
+        }
+    }
+}
+
+fn reference<S: Kind>(namespace: &str, name: &str, uid: &str) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(Object::<S>::api_version_text()),
+        kind: Some(S::KIND.to_owned()),
+        namespace: Some(namespace.to_owned()),
+        name: Some(name.to_owned()),
+        uid: Some(uid.to_owned()),
+        ..ObjectReference::default()
+    }
+}
+
+/// Conditions whose status is another than before. One that was not there before counts only if it is bad news.
+fn turned<'a>(before: &[Condition], after: &'a [Condition]) -> Vec<&'a Condition> {
+    let is_news = |condition: &&Condition| match before.iter().find(|old| old.type_ == condition.type_) {
+        Some(old) => old.status != condition.status,
+        None => is_bad(condition) && condition.type_ != "Ready",
+    };
+    after.iter().filter(is_news).collect()
+}
+
+/// Whether a condition is one that somebody should do something about.
+fn is_bad(condition: &Condition) -> bool {
+    let good = condition.type_ == "Ready"
+        || condition.type_.contains("Valid")
+        || condition.type_.contains("Accepted");
+    if good { condition.status != "True" } else { condition.status == "True" }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+    use super::*;
+
+    fn condition(kind: &str, status: &str) -> Condition {
+        Condition {
+            type_: kind.to_owned(),
+            status: status.to_owned(),
+            reason: "R".to_owned(),
+            message: String::new(),
+            last_transition_time: Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH),
+            observed_generation: None,
+        }
+    }
+
+    #[test]
+    fn only_what_turns_is_news() {
+        let names = |before: &[Condition], after: &[Condition]| -> Vec<String> {
+            turned(before, after).into_iter().map(|condition| condition.type_.clone()).collect()
+        };
+        let after = [
+            condition("Ready", "False"),
+            condition("StdioReplicaCapped", "False"),
+            condition("SessionStorageWarning", "True"),
+            condition("PodTemplateValid", "True"),
+        ];
+        assert_eq!(names(&[], &after), ["SessionStorageWarning"]);
+        assert_eq!(names(&after, &after), Vec::<String>::new());
+        assert_eq!(names(&[condition("Ready", "True")], &after[..1]), ["Ready"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Field ownership, as `managedFields` tells it.
+
+use serde_json::{Map, Value};
+
+/// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists come sorted, since
+/// their order is not ours.
+pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
+    let Some(fields) = fields.as_object() else { return value.clone() };
+    let keys = fields.keys().filter(|key| key.as_str() != ".");
+    match value {
+        Value::Object(object) => {
+            let mut part = Map::new();
+            for key in keys {
+                let name = key.strip_prefix("f:").unwrap_or(key);
+                if let (Some(inner), Some(below)) = (object.get(name), fields.get(key)) {
+                    part.insert(name.to_owned(), restrict(inner, below));
+                }
+            }
+            // A leaf of the set covers everything below it.
+            if part.is_empty() && fields.is_empty() { value.clone() } else { Value::Object(part) }
+        }
+        Value::Array(items) => {
+            if fields.is_empty() {
+                return value.clone();
+            }
+            let mut part: Vec<Value> = Vec::new();
+            for key in keys {
+                let Some(wanted) =
+                    key.strip_prefix("k:").and_then(|text| serde_json::from_str::<Value>(text).ok())
+                else {
+                    continue;
+                };
+                let found = items.iter().find(|item| has_key(item, &wanted));
+                part.extend(found.zip(fields.get(key)).map(|(item, below)| restrict(item, below)));
+            }
+            sorted(Value::Array(part))
+        }
+        leaf => leaf.clone(),
+    }
+}
+
+/// Sorts the items of a list, so that two lists of the same items are equal.
+pub(crate) fn sorted(list: Value) -> Value {
+    let Value::Array(mut items) = list else { return list };
+    items.sort_by_key(ToString::to_string);
+    Value::Array(items)
+}
+
+fn has_key(item: &Value, key: &Value) -> bool {
+    key.as_object().into_iter().flatten().all(|(name, value)| item.get(name) == Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_covered_remains() {
+        let value = json!({
+            "phase": "Ready", "url": "u", "nested": {"a": 1, "b": 2}, "whole": {"x": [1]},
+            "conditions": [{"type": "B", "status": "True", "extra": 1}, {"type": "A", "status": "False"}, {"type": "C"}],
+        });
+        let fields = json!({
+            "f:phase": {}, "f:nested": {"f:a": {}}, "f:whole": {},
+            "f:conditions": {
+                "k:{\"type\":\"A\"}": {".": {}, "f:type": {}, "f:status": {}},
+                "k:{\"type\":\"B\"}": {".": {}, "f:type": {}, "f:status": {}},
+                "k:{\"type\":\"D\"}": {".": {}},
+            },
+        });
+        let expected = json!({
+            "phase": "Ready", "nested": {"a": 1}, "whole": {"x": [1]},
+            "conditions": [{"status": "False", "type": "A"}, {"status": "True", "type": "B"}],
+        });
+        assert_eq!(restrict(&value, &fields), expected);
+    }
+}

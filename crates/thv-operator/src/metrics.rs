@@ -1,0 +1,157 @@
+//! Metrics of the operator, each named once.
+
+use std::sync::Arc;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+/// What was sent to the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub enum Sent {
+    /// Server-side apply of a child.
+    Apply,
+    /// Server-side apply of a status.
+    ApplyStatus,
+    /// A merge patch, for annotations.
+    MergePatch,
+    /// A JSON patch, for finalizers and managed fields.
+    JsonPatch,
+    /// A replica count that is handed over.
+    Scale,
+    /// A deletion.
+    Delete,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WriteLabels {
+    verb: Sent,
+    ok: Flag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum Flag {
+    Yes,
+    No,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ErrorLabels {
+    kind: &'static str,
+    error: &'static str,
+}
+
+/// Everything that the operator counts.
+pub struct Metrics {
+    registry: Registry,
+    writes: Family<WriteLabels, Counter>,
+    skipped: Family<KindLabel, Counter>,
+    passes: Family<KindLabel, Counter>,
+    errors: Family<ErrorLabels, Counter>,
+    seconds: Family<KindLabel, Histogram>,
+    waiting: Family<KindLabel, Gauge>,
+    busy: Family<KindLabel, Gauge>,
+    leading: Gauge,
+}
+
+impl Metrics {
+    /// All of them, at zero.
+    pub fn new() -> Arc<Self> {
+        let mut registry = Registry::with_prefix("toolhive_operator");
+        let seconds = Family::new_with_constructor(buckets as fn() -> Histogram);
+        let metrics = Self {
+            writes: Family::default(),
+            skipped: Family::default(),
+            passes: Family::default(),
+            errors: Family::default(),
+            seconds,
+            waiting: Family::default(),
+            busy: Family::default(),
+            leading: Gauge::default(),
+            registry: Registry::default(),
+        };
+        registry.register("writes", "Writes to the API server", metrics.writes.clone());
+        registry.register("skipped_writes", "Writes that were not needed", metrics.skipped.clone());
+        registry.register("reconciles", "Passes over an object", metrics.passes.clone());
+        registry.register("reconcile_errors", "Passes that failed", metrics.errors.clone());
+        registry.register("reconcile_seconds", "How long passes take", metrics.seconds.clone());
+        registry.register("queue_depth", "Objects that wait for a pass", metrics.waiting.clone());
+        registry.register("queue_busy", "Objects that a pass works on", metrics.busy.clone());
+        registry.register("leader", "Whether this replica leads", metrics.leading.clone());
+        Arc::new(Self { registry, ..metrics })
+    }
+
+    /// A write was sent.
+    pub fn wrote(&self, verb: Sent, ok: bool) {
+        let ok = if ok { Flag::Yes } else { Flag::No };
+        self.writes.get_or_create(&WriteLabels { verb, ok }).inc();
+    }
+
+    /// A write was not needed.
+    pub fn skipped(&self, kind: &'static str) {
+        self.skipped.get_or_create(&KindLabel { kind }).inc();
+    }
+
+    /// A pass is over.
+    pub fn passed(&self, kind: &'static str, seconds: f64, error: Option<&'static str>) {
+        self.passes.get_or_create(&KindLabel { kind }).inc();
+        self.seconds.get_or_create(&KindLabel { kind }).observe(seconds);
+        if let Some(error) = error {
+            self.errors.get_or_create(&ErrorLabels { kind, error }).inc();
+        }
+    }
+
+    /// How long the queue is.
+    pub fn queue(&self, kind: &'static str, (waiting, busy): (usize, usize)) {
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.waiting.get_or_create(&KindLabel { kind }).set(number(waiting));
+        self.busy.get_or_create(&KindLabel { kind }).set(number(busy));
+    }
+
+    /// Whether this replica leads.
+    pub fn leads(&self, leads: bool) {
+        self.leading.set(i64::from(leads));
+    }
+
+    /// All of them as text, in the form that Prometheus reads.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn buckets() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.0, 15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_is_shown() {
+        let metrics = Metrics::new();
+        metrics.wrote(Sent::ApplyStatus, true);
+        metrics.passed("MCPServer", 0.1, Some("conflict"));
+        metrics.queue("MCPServer", (3, 1));
+        let text = metrics.text();
+        for line in [
+            r#"toolhive_operator_writes_total{verb="ApplyStatus",ok="Yes"} 1"#,
+            r#"toolhive_operator_reconcile_errors_total{kind="MCPServer",error="conflict"} 1"#,
+            r#"toolhive_operator_queue_depth{kind="MCPServer"} 3"#,
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+    }
+}

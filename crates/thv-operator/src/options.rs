@@ -1,0 +1,154 @@
+//! What the operator is started with: flags and environment.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use thv_api::names::children::keys;
+use thv_api::names::env;
+use thv_plan::{DefaultRedis, Platform, Settings};
+
+/// Runs MCP servers on Kubernetes.
+///
+/// Images, defaults and namespaces come from the environment: `TOOLHIVE_RUNNER_IMAGE`, `TOOLHIVE_PROXY_HOST`,
+/// `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`, `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE` and
+/// `OPERATOR_OPENSHIFT`.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "thv-operator", version)]
+pub struct Options {
+    /// Where to serve Prometheus metrics; 0 for nowhere
+    #[arg(long, default_value = ":8080", value_parser = bind_address)]
+    pub metrics_bind_address: Bind,
+
+    /// Where to answer /healthz and /readyz; 0 for nowhere
+    #[arg(long, default_value = ":8081", value_parser = bind_address)]
+    pub health_probe_bind_address: Bind,
+
+    /// Work only while holding a Lease, so that several replicas do not work at once
+    #[arg(long)]
+    pub leader_elect: bool,
+
+    /// A kubeconfig, for running outside of a cluster
+    #[arg(long)]
+    pub kubeconfig: Option<PathBuf>,
+}
+
+/// An address to listen on, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bind(pub Option<SocketAddr>);
+
+/// Reads `:8080`, `127.0.0.1:8080`, or `0` for nowhere.
+fn bind_address(text: &str) -> Result<Bind, String> {
+    if text == "0" {
+        return Ok(Bind(None));
+    }
+    let with_host = match text.strip_prefix(':') {
+        Some(port) => format!("{}:{port}", Ipv4Addr::UNSPECIFIED),
+        None => text.to_owned(),
+    };
+    match with_host.parse() {
+        Ok(address) => Ok(Bind(Some(address))),
+        Err(_) => Err("write :PORT, ADDRESS:PORT, or 0 to switch it off".to_owned()),
+    }
+}
+
+/// What the environment says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// What goes into plans. The platform is still to be found out if the environment does not say.
+    pub settings: Settings,
+    /// The platform, if the environment says.
+    pub platform: Option<Platform>,
+    /// The namespaces to look after; a single nothing means all of them.
+    pub scopes: Vec<Option<String>>,
+    /// The namespace that the operator itself runs in.
+    pub namespace: Option<String>,
+}
+
+impl Environment {
+    /// Reads it. What is set and empty counts as not set.
+    pub fn read(variables: &BTreeMap<String, String>) -> Self {
+        let get =
+            |name: &str| variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
+        let list = |name: &str| -> Vec<String> {
+            let items = get(name).into_iter().flat_map(|text| text.split(','));
+            items.map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+        };
+        let defaults = Settings::default();
+        let own = |name: &str, default: String| get(name).map_or(default, str::to_owned);
+        let password = get(env::DEFAULT_REDIS_SECRET_NAME).map(|name| {
+            (name.to_owned(), own(env::DEFAULT_REDIS_SECRET_KEY, keys::REDIS_PASSWORD.to_owned()))
+        });
+        let settings = Settings {
+            runner_image: own(env::RUNNER_IMAGE, defaults.runner_image),
+            proxy_host: own(env::PROXY_HOST, defaults.proxy_host),
+            image_pull_secrets: list(env::DEFAULT_IMAGE_PULL_SECRETS),
+            default_redis: get(env::DEFAULT_REDIS_ADDR)
+                .map(|address| DefaultRedis { address: address.to_owned(), password }),
+            platform: Platform::Kubernetes,
+        };
+        let platform = variables.get(env::OPERATOR_OPENSHIFT).map(|value| {
+            if value.eq_ignore_ascii_case("true") { Platform::OpenShift } else { Platform::Kubernetes }
+        });
+        let namespaces = list(env::WATCH_NAMESPACE);
+        let scopes =
+            if namespaces.is_empty() { vec![None] } else { namespaces.into_iter().map(Some).collect() };
+        Self { settings, platform, scopes, namespace: get(env::POD_NAMESPACE).map(str::to_owned) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Environment {
+        Environment::read(
+            &pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        )
+    }
+
+    #[test]
+    fn an_empty_environment_gives_the_defaults() {
+        let environment = read(&[("WATCH_NAMESPACE", ""), ("TOOLHIVE_DEFAULT_REDIS_ADDR", "")]);
+        assert_eq!(environment.settings, Settings::default());
+        assert_eq!((environment.scopes, environment.platform), (vec![None], None));
+    }
+
+    #[test]
+    fn lists_are_trimmed_and_blanks_skipped() {
+        let environment =
+            read(&[("WATCH_NAMESPACE", "a, b"), ("TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS", "one,, two ,")]);
+        assert_eq!(environment.scopes, [Some("a".to_owned()), Some("b".to_owned())]);
+        assert_eq!(environment.settings.image_pull_secrets, ["one", "two"]);
+    }
+
+    #[test]
+    fn the_default_redis_comes_with_its_password() {
+        let environment = read(&[
+            ("TOOLHIVE_DEFAULT_REDIS_ADDR", "redis:6379"),
+            ("TOOLHIVE_DEFAULT_REDIS_SECRET_NAME", "s"),
+        ]);
+        let password = Some(("s".to_owned(), "redis-password".to_owned()));
+        assert_eq!(
+            environment.settings.default_redis,
+            Some(DefaultRedis { address: "redis:6379".to_owned(), password })
+        );
+    }
+
+    #[test]
+    fn openshift_is_said_in_any_case() {
+        assert_eq!(read(&[("OPERATOR_OPENSHIFT", "TRUE")]).platform, Some(Platform::OpenShift));
+        assert_eq!(read(&[("OPERATOR_OPENSHIFT", "no")]).platform, Some(Platform::Kubernetes));
+    }
+
+    #[test]
+    fn endpoints_can_be_switched_off() {
+        let options =
+            Options::parse_from(["x", "--metrics-bind-address", "0", "--health-probe-bind-address", ":1"]);
+        assert_eq!(options.metrics_bind_address, Bind(None));
+        assert_eq!(options.health_probe_bind_address, Bind(Some("0.0.0.0:1".parse().unwrap())));
+        assert!(Options::try_parse_from(["x", "--metrics-bind-address", "nonsense"]).is_err());
+    }
+}

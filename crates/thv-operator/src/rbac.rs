@@ -1,0 +1,110 @@
+//! What the operator may do, in one table. The roles in the chart and in the tests are made from it.
+
+use serde_json::{Value, json};
+use thv_api::names::GROUP;
+use thv_api::{Kind, kinds};
+
+use crate::leader::LEASE;
+
+/// The right to do some things with one kind of object.
+struct Right {
+    group: &'static str,
+    resource: &'static str,
+    verbs: &'static [&'static str],
+}
+
+const fn right(group: &'static str, resource: &'static str, verbs: &'static [&'static str]) -> Right {
+    Right { group, resource, verbs }
+}
+
+const READ: &[&str] = &["get", "list", "watch"];
+/// Creation by apply is a patch that needs `create` as well.
+const OWN: &[&str] = &["create", "delete", "get", "list", "patch", "watch"];
+
+/// Everything that is done in the namespaces that the operator looks after.
+const RIGHTS: &[Right] = &[
+    // Children.
+    right("", "configmaps", OWN),
+    right("", "serviceaccounts", OWN),
+    right("", "services", OWN),
+    right("apps", "deployments", OWN),
+    right("rbac.authorization.k8s.io", "rolebindings", OWN),
+    right("rbac.authorization.k8s.io", "roles", OWN),
+    // Backends are scaled to zero and removed by us, and made by proxies: nobody can grant what he does not have.
+    right("apps", "statefulsets", OWN),
+    right("", "pods/attach", &["create", "get"]),
+    right("", "pods/log", &["get"]),
+    // Pods are watched, and deleted when their user asks for an immediate restart.
+    right("", "pods", &["delete", "get", "list", "watch"]),
+    // What servers refer to.
+    right("", "secrets", READ),
+    right("autoscaling", "horizontalpodautoscalers", READ),
+    right("events.k8s.io", "events", &["create", "patch"]),
+];
+
+/// Everything that is done with the kinds of the API: what has children is written, what is referred to is read.
+fn own_kinds() -> Vec<Value> {
+    let rule = |resource: &str, verbs: &[&str]| json!({"apiGroups": [GROUP], "resources": [resource], "verbs": verbs});
+    let mut rules = Vec::new();
+    {
+        let plural = kinds::MCPServerSpec::PLURAL;
+        rules.push(rule(plural, &["get", "list", "patch", "watch"]));
+        rules.push(rule(&format!("{plural}/status"), &["patch"]));
+        // Where it is enforced, an owner reference that blocks deletion needs this.
+        rules.push(rule(&format!("{plural}/finalizers"), &["update"]));
+    }
+    for plural in [
+        kinds::MCPAuthzConfigSpec::PLURAL,
+        kinds::MCPExternalAuthConfigSpec::PLURAL,
+        kinds::MCPGroupSpec::PLURAL,
+        kinds::MCPOIDCConfigSpec::PLURAL,
+        kinds::MCPTelemetryConfigSpec::PLURAL,
+        kinds::MCPToolConfigSpec::PLURAL,
+        kinds::MCPWebhookConfigSpec::PLURAL,
+    ] {
+        rules.push(rule(plural, READ));
+    }
+    rules
+}
+
+/// The rules of the role that holds in every namespace that the operator looks after.
+pub fn rules() -> Vec<Value> {
+    let common = RIGHTS.iter().map(|Right { group, resource, verbs }| {
+        json!({"apiGroups": [group], "resources": [resource], "verbs": verbs})
+    });
+    common.chain(own_kinds()).collect()
+}
+
+/// The rules that hold for the whole cluster: only to see whether our kinds are installed.
+pub fn cluster_rules() -> Vec<Value> {
+    vec![json!({
+        "apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": ["get"],
+    })]
+}
+
+/// The rules in the operator's own namespace, for leadership.
+pub fn leader_rules() -> Vec<Value> {
+    let lease = |verbs: &[&str], names: Value| json!({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": verbs, "resourceNames": names});
+    let mut create = lease(&["create"], json!([]));
+    if let Some(fields) = create.as_object_mut() {
+        // Creation by POST knows no name yet.
+        fields.remove("resourceNames");
+    }
+    vec![lease(&["get", "patch"], json!([LEASE])), create]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_ever_replaced_and_no_secret_written() {
+        for rule in rules() {
+            let verbs = rule["verbs"].as_array().unwrap();
+            let is_finalizer = rule["resources"][0].as_str().unwrap().ends_with("/finalizers");
+            assert!(is_finalizer || !verbs.contains(&json!("update")), "{rule}");
+            assert!(rule["resources"] != json!(["secrets"]) || *verbs == READ, "{rule}");
+            assert!(!rule.to_string().contains('*'), "{rule}");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The one way to write to the API server. There is no `replace`.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
+use kube::core::GroupVersionKind;
+use kube::{Api, Client};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use thv_api::{Kind, Object};
+use thv_plan::{Child, ChildKind, Scalable, Scaling};
+
+use crate::key::Key;
+use crate::metrics::{Metrics, Sent};
+use crate::takeover::{self, Part};
+
+/// The field manager of the operator.
+pub(crate) const MANAGER: &str = "toolhive-operator";
+/// The field manager under which replica counts are parked for others to take over.
+pub(crate) const HANDOFF: &str = "toolhive-operator-handoff";
+
+/// A write that did not go through.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum WriteError {
+    /// What we had read was out of date. Reading again and planning again is all there is to do.
+    #[error("{what} has changed since it was read")]
+    Conflict {
+        /// What was to be written.
+        what: String,
+    },
+    /// An object of this name exists and belongs to somebody else.
+    #[error("{what} exists and does not belong to this object: remove or rename one of the two")]
+    Taken {
+        /// What was to be written.
+        what: String,
+    },
+    /// The API server refused it, or could not be reached.
+    #[error("cannot write {what}: {source}")]
+    Api {
+        /// What was to be written.
+        what: String,
+        /// What the API server said.
+        source: Box<kube::Error>,
+    },
+}
+
+/// What stands in the way of a creation.
+const NEVER_WRITTEN: &str = "1";
+
+/// Writes objects, under the name of the operator and with preconditions.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    client: Client,
+    metrics: Arc<Metrics>,
+}
+
+impl Writer {
+    /// A writer with the rights of `client`.
+    pub(crate) fn new(client: Client, metrics: Arc<Metrics>) -> Self {
+        Self { client, metrics }
+    }
+
+    /// Applies a child. `live` is the uid and resourceVersion of the one that is there; without it, the child is
+    /// created, and only if there is none.
+    pub(crate) async fn apply(
+        &self,
+        namespace: &str,
+        child: &Child,
+        live: Option<(&str, &str)>,
+    ) -> Result<DynamicObject, WriteError> {
+        let mut body = child.body().clone();
+        put_precondition(&mut body, live);
+        let api = self.children(child.kind(), namespace);
+        let params = PatchParams::apply(MANAGER).force();
+        let result = api.patch(child.name(), &params, &Patch::Apply(&body)).await;
+        let result = result.map_err(|error| failure(child_text(child), error));
+        self.metrics.wrote(Sent::Apply, result.is_ok());
+        match (result, live) {
+            (Err(WriteError::Conflict { what }), None) => Err(self.explain_conflict(&api, child, what).await),
+            (result, _) => result,
+        }
+    }
+
+    /// A creation that fails may have met an object that our caches do not show: because they lag behind, or
+    /// because it is not ours.
+    async fn explain_conflict(&self, api: &Api<DynamicObject>, child: &Child, what: String) -> WriteError {
+        match api.get_metadata_opt(child.name()).await {
+            Ok(Some(object)) if crate::facts::Facts::read(&object.metadata).is_none() => {
+                WriteError::Taken { what }
+            }
+            _ => WriteError::Conflict { what },
+        }
+    }
+
+    /// Applies the status of an object.
+    pub(crate) async fn apply_status<S: Kind>(
+        &self,
+        key: &Key,
+        status: &Value,
+    ) -> Result<Object<S>, WriteError> {
+        let body = json!({
+            "apiVersion": Object::<S>::api_version_text(), "kind": S::KIND,
+            "metadata": {"name": key.name}, "status": status,
+        });
+        let params = PatchParams::apply(MANAGER).force();
+        let result = self.owners::<S>(key).patch_status(&key.name, &params, &Patch::Apply(&body)).await;
+        self.metrics.wrote(Sent::ApplyStatus, result.is_ok());
+        result.map_err(|error| failure(format!("the status of {} {key}", S::KIND), error))
+    }
+
+    /// Writes annotations on an object, if it is still the version that was read.
+    pub(crate) async fn annotate<S: Kind>(
+        &self,
+        key: &Key,
+        resource_version: &str,
+        annotations: &Value,
+    ) -> Result<Object<S>, WriteError> {
+        let body = json!({"metadata": {"resourceVersion": resource_version, "annotations": annotations}});
+        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let result = self.owners::<S>(key).patch(&key.name, &params, &Patch::Merge(&body)).await;
+        self.metrics.wrote(Sent::MergePatch, result.is_ok());
+        result.map_err(|error| failure(format!("annotations of {} {key}", S::KIND), error))
+    }
+
+    /// Adds or removes our finalizer and no other, if the object is still the version that was read.
+    pub(crate) async fn finalizer<S: Kind>(
+        &self,
+        key: &Key,
+        object: &Object<S>,
+        change: FinalizerChange,
+    ) -> Result<Object<S>, WriteError> {
+        let what = format!("the finalizer of {} {key}", S::KIND);
+        let operations =
+            change.operations(object).ok_or_else(|| WriteError::Conflict { what: what.clone() })?;
+        self.json_patch(&self.owners::<S>(key), &key.name, what, operations).await
+    }
+
+    /// Makes the Go operator's part of a status ours. Nothing happens if there is none.
+    pub(crate) async fn take_over_status<S: Kind>(&self, key: &Key) -> Result<Option<Object<S>>, WriteError> {
+        let what = format!("the managed fields of {} {key}", S::KIND);
+        let api = self.owners::<S>(key);
+        let metadata = api.get_metadata_opt(&key.name).await.map_err(|error| failure(what.clone(), error))?;
+        let Some(patch) = metadata.and_then(|object| takeover::patch(&object.metadata, Part::Status)) else {
+            return Ok(None);
+        };
+        self.json_patch(&api, &key.name, what, patch).await.map(Some)
+    }
+
+    /// Makes the Go operator's fields of a child ours, and returns the uid and resourceVersion that the child has
+    /// afterwards.
+    pub(crate) async fn take_over_child(
+        &self,
+        kind: ChildKind,
+        key: &Key,
+    ) -> Result<Option<(String, String)>, WriteError> {
+        let what = format!("the managed fields of {} {key}", kind.kind());
+        let api = self.children(kind, &key.namespace);
+        let found = api.get_metadata_opt(&key.name).await.map_err(|error| failure(what.clone(), error))?;
+        let Some(found) = found else { return Ok(None) };
+        let metadata = match takeover::patch(&found.metadata, Part::Main) {
+            Some(patch) => self.json_patch(&api, &key.name, what, patch).await?.metadata,
+            None => found.metadata,
+        };
+        Ok(metadata.uid.zip(metadata.resource_version))
+    }
+
+    /// Sends a JSON patch that has its own precondition.
+    async fn json_patch<K>(
+        &self,
+        api: &Api<K>,
+        name: &str,
+        what: String,
+        operations: Value,
+    ) -> Result<K, WriteError>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        let patch = serde_json::from_value(operations).map(Patch::<()>::Json);
+        let patch = patch.map_err(|error| WriteError::Api {
+            what: what.clone(),
+            source: Box::new(kube::Error::SerdeError(error)),
+        })?;
+        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let result = api.patch(name, &params, &patch).await;
+        self.metrics.wrote(Sent::JsonPatch, result.is_ok());
+        result.map_err(|error| match error {
+            // A test within the patch has failed.
+            kube::Error::Api(status) if status.code == 422 => WriteError::Conflict { what },
+            error => failure(what, error),
+        })
+    }
+
+    /// Writes a replica count under the name of the hand-off manager.
+    pub(crate) async fn scale(
+        &self,
+        namespace: &str,
+        scaling: &Scaling,
+    ) -> Result<DynamicObject, WriteError> {
+        let Scaling { kind, name, identity, replicas, annotations, before_children: _ } = scaling;
+        let kind = match kind {
+            Scalable::Deployment => "Deployment",
+            Scalable::StatefulSet => "StatefulSet",
+        };
+        let mut metadata = json!({
+            "name": name, "uid": identity.uid, "resourceVersion": identity.resource_version,
+        });
+        if !annotations.is_empty() {
+            put(&mut metadata, "annotations", json!(annotations));
+        }
+        let body = json!({
+            "apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": {"replicas": replicas},
+        });
+        let params = PatchParams::apply(HANDOFF).force();
+        let api = self.dynamic("apps/v1", kind, namespace);
+        let result = api.patch(name, &params, &Patch::Apply(&body)).await;
+        self.metrics.wrote(Sent::Scale, result.is_ok());
+        result.map_err(|error| failure(format!("the replicas of {kind} {namespace}/{name}"), error))
+    }
+
+    /// Deletes a child, if it is still the one that was meant. That it is gone already is fine.
+    pub(crate) async fn delete(&self, kind: ChildKind, key: &Key, uid: &str) -> Result<(), WriteError> {
+        self.delete_object(kind.api_version(), kind.kind(), key, uid).await
+    }
+
+    /// Deletes any object by its uid.
+    pub(crate) async fn delete_object(
+        &self,
+        api_version: &str,
+        kind: &str,
+        key: &Key,
+        uid: &str,
+    ) -> Result<(), WriteError> {
+        let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+        let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::background() };
+        let result = self.dynamic(api_version, kind, &key.namespace).delete(&key.name, &params).await;
+        self.metrics.wrote(Sent::Delete, result.is_ok());
+        match result {
+            Ok(_) => Ok(()),
+            // Another object of that name, or none: the one that was meant is gone.
+            Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 => Ok(()),
+            Err(error) => Err(failure(format!("{kind} {key}"), error)),
+        }
+    }
+
+    /// The children of one kind in a namespace, for reading.
+    pub(crate) fn children(&self, kind: ChildKind, namespace: &str) -> Api<DynamicObject> {
+        self.dynamic(kind.api_version(), kind.kind(), namespace)
+    }
+
+    fn dynamic(&self, api_version: &str, kind: &str, namespace: &str) -> Api<DynamicObject> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+        Api::namespaced_with(self.client.clone(), namespace, &resource)
+    }
+
+    fn owners<S: Kind>(&self, key: &Key) -> Api<Object<S>> {
+        Api::namespaced(self.client.clone(), &key.namespace)
+    }
+}
+
+/// What happens to a finalizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FinalizerChange {
+    /// It is added.
+    Add(&'static str),
+    /// It is removed.
+    Remove(&'static str),
+}
+
+impl FinalizerChange {
+    /// The JSON patch, which holds for the version of the object that was read and no other; nothing if the object
+    /// has no version.
+    fn operations<S: Kind>(self, object: &Object<S>) -> Option<Value> {
+        let version = object.metadata.resource_version.as_deref()?;
+        let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": version});
+        let present = object.metadata.finalizers.as_deref().unwrap_or_default();
+        let change = match self {
+            Self::Add(name) if present.is_empty() => {
+                json!({"op": "add", "path": "/metadata/finalizers", "value": [name]})
+            }
+            Self::Add(name) => json!({"op": "add", "path": "/metadata/finalizers/-", "value": name}),
+            Self::Remove(name) => {
+                let index = present.iter().position(|finalizer| finalizer == name)?;
+                json!({"op": "remove", "path": format!("/metadata/finalizers/{index}")})
+            }
+        };
+        Some(json!([test, change]))
+    }
+}
+
+/// Makes an apply hold for one version of one object only, or for its creation only.
+fn put_precondition(body: &mut Value, live: Option<(&str, &str)>) {
+    let Some(metadata) = body.get_mut("metadata") else { return };
+    match live {
+        Some((uid, resource_version)) => {
+            put(metadata, "uid", uid.into());
+            put(metadata, "resourceVersion", resource_version.into());
+        }
+        None => put(metadata, "resourceVersion", NEVER_WRITTEN.into()),
+    }
+}
+
+fn put(object: &mut Value, key: &str, value: Value) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+fn child_text(child: &Child) -> String {
+    format!("{} {}", child.kind().kind(), child.name())
+}
+
+fn failure(what: String, error: kube::Error) -> WriteError {
+    match error {
+        kube::Error::Api(status) if status.code == 409 => WriteError::Conflict { what },
+        error => WriteError::Api { what, source: Box::new(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use thv_api::kinds::MCPGroupSpec;
+
+    use super::*;
+
+    fn group(finalizers: &[&str]) -> Object<MCPGroupSpec> {
+        let mut object: Object<MCPGroupSpec> =
+            serde_json::from_value(json!({"metadata": {"name": "g", "resourceVersion": "7"}})).unwrap();
+        object.metadata.finalizers = Some(finalizers.iter().map(|name| (*name).to_owned()).collect());
+        object
+    }
+
+    #[test]
+    fn only_our_finalizer_is_touched() {
+        let add = FinalizerChange::Add("ours");
+        let remove = FinalizerChange::Remove("ours");
+        let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"});
+        let expect = |operation: Value| Some(json!([test, operation]));
+        assert_eq!(
+            add.operations(&group(&[])),
+            expect(json!({"op": "add", "path": "/metadata/finalizers", "value": ["ours"]}))
+        );
+        assert_eq!(
+            add.operations(&group(&["theirs"])),
+            expect(json!({"op": "add", "path": "/metadata/finalizers/-", "value": "ours"}))
+        );
+        assert_eq!(
+            remove.operations(&group(&["theirs", "ours"])),
+            expect(json!({"op": "remove", "path": "/metadata/finalizers/1"}))
+        );
+        assert_eq!(remove.operations(&group(&["theirs"])), None);
+    }
+
+    #[test]
+    fn an_apply_names_the_version_it_is_for() {
+        let mut body = json!({"metadata": {"name": "a"}});
+        put_precondition(&mut body, Some(("u", "9")));
+        assert_eq!(body, json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": "9"}}));
+        let mut body = json!({"metadata": {"name": "a"}});
+        put_precondition(&mut body, None);
+        assert_eq!(body, json!({"metadata": {"name": "a", "resourceVersion": "1"}}));
+    }
+}

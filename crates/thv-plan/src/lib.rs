@@ -1,0 +1,36 @@
+//! From a snapshot of the cluster to a plan for it.
+//!
+//! Pure: no client, no clock, no randomness. What is wanted is expressed here and nowhere else; nothing in this
+//! project compares a live object with a wanted one.
+
+mod child;
+mod digest;
+mod env;
+mod live;
+pub mod mcp_server;
+mod metadata;
+mod overrides;
+mod plan;
+pub mod proxy_role;
+mod quantity;
+mod reference;
+pub mod resolve;
+mod revision;
+pub mod run_config;
+pub mod security;
+mod settings;
+mod snapshot;
+pub mod strategic_merge;
+mod syntax;
+mod volumes;
+
+pub use child::{Child, ChildKind};
+pub use digest::{canonical, digest, hex};
+pub use env::{Env, EnvValue};
+pub use live::{Identity, Live, LiveBackend, LiveDeployment, LivePod, PodHealth};
+pub use plan::{Children, Plan, Scalable, Scaling};
+pub use reference::{Read, Reference, References, Referent, Referred};
+pub use revision::{Decision, NotARevision, Records, Revision, decide};
+pub use settings::{DefaultRedis, Platform, Settings};
+pub use snapshot::Snapshot;
+pub use volumes::{Mount, Taken, VolumeSource, Volumes};

@@ -1,0 +1,263 @@
+//! The changes to the backend's pods that the proxy is started with: `--k8s-pod-patch=<json>`.
+//!
+//! What the user wrote stays JSON. Reading it into a type and writing it again would lose the fields that the type
+//! does not know and the directives of a merge patch.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::PodTemplateSpec;
+use serde_json::{Map, Value, json};
+use thv_api::kinds::SecretEnv;
+use thv_api::names::{annotations, containers};
+use thv_api::value::RawObject;
+
+use crate::digest::canonical;
+use crate::overrides::{RESERVED, Refusals};
+
+/// The field with the user's template.
+const FIELD: &str = "spec.podTemplateSpec";
+
+/// What is added to the user's template.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Additions<'a> {
+    /// The ServiceAccount of the pods. Empty for that of the namespace.
+    pub(super) service_account: &'a str,
+    /// The Secrets that become variables of the server.
+    pub(super) secrets: &'a [SecretEnv],
+    /// Credentials that the ServiceAccount does not bring.
+    pub(super) pull_secrets: &'a [String],
+}
+
+/// Whether a template is one, and what is wrong with it if not.
+pub(super) fn check(template: &RawObject) -> Result<(), String> {
+    let value = Value::Object(template.0.clone());
+    serde_path_to_error::deserialize::<_, PodTemplateSpec>(&value).map(drop).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { FIELD.to_owned() } else { format!("{FIELD}.{path}") };
+        format!("{place}: {}", error.inner())
+    })
+}
+
+/// The argument, if there is anything to change.
+pub(super) fn argument(
+    template: Option<&RawObject>,
+    additions: Additions<'_>,
+    refusals: &mut Refusals,
+) -> Option<String> {
+    let mut patch = template.map(|raw| raw.0.clone()).unwrap_or_default();
+    protect_stamp(&mut patch, refusals);
+    let Additions { service_account, secrets, pull_secrets } = additions;
+    if !(service_account.is_empty() && secrets.is_empty() && pull_secrets.is_empty()) {
+        object(&mut patch, "spec", |spec| {
+            if !service_account.is_empty() {
+                set_service_account(spec, service_account, refusals);
+            }
+            if !secrets.is_empty() {
+                list(spec, "containers", |containers| add_secrets(containers, secrets, refusals));
+            }
+            if !pull_secrets.is_empty() {
+                list(spec, "imagePullSecrets", |all| add_pull_secrets(all, pull_secrets));
+            }
+        });
+    }
+    (!patch.is_empty()).then(|| format!("--k8s-pod-patch={}", canonical(&Value::Object(patch))))
+}
+
+/// The proxy stamps the pods of the backend. A value of the user's would be taken for the proxy's.
+fn protect_stamp(patch: &mut Map<String, Value>, refusals: &mut Refusals) {
+    let metadata = patch.get_mut("metadata").and_then(Value::as_object_mut);
+    let Some(all) = metadata.and_then(|all| all.get_mut("annotations")).and_then(Value::as_object_mut) else {
+        return;
+    };
+    if all.remove(annotations::MCP_SERVER_GENERATION).is_some() {
+        let key = annotations::MCP_SERVER_GENERATION;
+        refusals.refuse(format!("{FIELD}.metadata.annotations[{key}]"), RESERVED);
+    }
+}
+
+fn set_service_account(spec: &mut Map<String, Value>, account: &str, refusals: &mut Refusals) {
+    let before = spec.insert("serviceAccountName".to_owned(), account.into());
+    if before.is_some_and(|value| !value.is_null() && value != account) {
+        refusals.refuse(format!("{FIELD}.spec.serviceAccountName"), "set spec.serviceAccount instead");
+    }
+}
+
+/// Adds the variables to the container of the server. They win over variables of the same name in the template.
+fn add_secrets(all: &mut Vec<Value>, secrets: &[SecretEnv], refusals: &mut Refusals) {
+    let variables = variables(secrets, refusals);
+    let is_server = |container: &Value| container.get("name").is_some_and(|name| name == containers::MCP);
+    let index = all.iter().position(is_server).unwrap_or_else(|| {
+        all.push(json!({ "name": containers::MCP }));
+        all.len() - 1
+    });
+    let Some(server) = all.get_mut(index).and_then(Value::as_object_mut) else { return };
+    list(server, "env", |env| {
+        env.retain(|entry| {
+            let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
+            let displaced = variables.contains_key(name);
+            if displaced {
+                refusals.refuse(format!("{FIELD}.spec.containers[mcp].env[{name}]"), "set by spec.secrets");
+            }
+            !displaced
+        });
+        env.extend(variables.into_values());
+    });
+}
+
+/// The variables that Secrets become, by name. Of several Secrets for one variable, the first by name is taken.
+fn variables(secrets: &[SecretEnv], refusals: &mut Refusals) -> BTreeMap<String, Value> {
+    let mut sorted: Vec<&SecretEnv> = secrets.iter().collect();
+    sorted.sort_by_key(|secret| &secret.name);
+    let mut variables = BTreeMap::new();
+    for SecretEnv { name, key, target_env_name } in sorted {
+        let variable = target_env_name.as_deref().filter(|target| !target.is_empty()).unwrap_or(key);
+        if variables.contains_key(variable) {
+            refusals.refuse(format!("spec.secrets[{name}]"), "another Secret becomes the same variable");
+            continue;
+        }
+        let source = json!({ "secretKeyRef": { "name": name, "key": key } });
+        variables.insert(variable.to_owned(), json!({ "name": variable, "valueFrom": source }));
+    }
+    variables
+}
+
+fn add_pull_secrets(all: &mut Vec<Value>, names: &[String]) {
+    for name in names {
+        if !all.iter().any(|entry| entry.get("name").is_some_and(|there| there == name.as_str())) {
+            all.push(json!({ "name": name }));
+        }
+    }
+}
+
+/// Changes the object in a field. [`check`] has seen to it that there is an object, null or nothing.
+fn object(parent: &mut Map<String, Value>, field: &str, change: impl FnOnce(&mut Map<String, Value>)) {
+    let mut fields = match parent.remove(field) {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    change(&mut fields);
+    parent.insert(field.to_owned(), Value::Object(fields));
+}
+
+/// Changes the list in a field. [`check`] has seen to it that there is a list, null or nothing.
+fn list(parent: &mut Map<String, Value>, field: &str, change: impl FnOnce(&mut Vec<Value>)) {
+    let mut items = match parent.remove(field) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    change(&mut items);
+    parent.insert(field.to_owned(), Value::Array(items));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(value: Value) -> RawObject {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn secret(name: &str, key: &str, target: Option<&str>) -> SecretEnv {
+        SecretEnv { name: name.to_owned(), key: key.to_owned(), target_env_name: target.map(str::to_owned) }
+    }
+
+    fn made(template: Option<Value>, additions: Additions<'_>) -> (Option<Value>, Refusals) {
+        let mut refusals = Refusals::default();
+        let template = template.map(raw);
+        let argument = argument(template.as_ref(), additions, &mut refusals);
+        let patch = argument.map(|argument| {
+            serde_json::from_str(argument.strip_prefix("--k8s-pod-patch=").unwrap()).unwrap()
+        });
+        (patch, refusals)
+    }
+
+    const NOTHING: Additions<'_> = Additions { service_account: "", secrets: &[], pull_secrets: &[] };
+
+    #[test]
+    fn nothing_to_change_is_no_argument() {
+        assert_eq!(made(None, NOTHING).0, None);
+        assert_eq!(made(Some(json!({})), NOTHING).0, None);
+    }
+
+    #[test]
+    fn what_we_do_not_know_survives_and_so_do_directives() {
+        let template = json!({
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {
+                "futureField": {"x": [1, null]},
+                "hostNetwork": true,
+                "containers": [
+                    {"name": "mcp", "env": [{"$patch": "replace"}, {"name": "A", "value": "1"}]},
+                    {"name": "old", "$patch": "delete"},
+                ],
+                "$setElementOrder/containers": [{"name": "mcp"}],
+            },
+        });
+        assert_eq!(check(&raw(template.clone())), Ok(()));
+        assert_eq!(made(Some(template.clone()), NOTHING).0, Some(template));
+    }
+
+    #[test]
+    fn account_and_secrets_are_added() {
+        let secrets = [secret("t", "TOKEN", None), secret("api", "key", Some("API_KEY"))];
+        let additions = Additions { service_account: "web-sa", secrets: &secrets, pull_secrets: &[] };
+        let env = json!([
+            {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "api", "key": "key"}}},
+            {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "t", "key": "TOKEN"}}},
+        ]);
+        let expected =
+            json!({"spec": {"serviceAccountName": "web-sa", "containers": [{"name": "mcp", "env": env}]}});
+        let (patch, refusals) = made(Some(json!({"spec": null})), additions);
+        assert_eq!(patch, Some(expected));
+        assert!(refusals.is_empty());
+    }
+
+    #[test]
+    fn what_is_displaced_is_told() {
+        let template = json!({
+            "metadata": {"annotations": {"toolhive.stacklok.dev/mcpserver-generation": "99", "mine": "1"}},
+            "spec": {
+                "serviceAccountName": "mine",
+                "containers": [{"name": "mcp", "env": [{"name": "K", "value": "1"}, {"name": "L", "value": "2"}]}],
+            },
+        });
+        let secrets = [secret("b", "x", Some("K")), secret("a", "y", Some("K"))];
+        let additions = Additions { service_account: "web-sa", secrets: &secrets, pull_secrets: &[] };
+        let (patch, refusals) = made(Some(template), additions);
+        let patch = patch.unwrap();
+        assert_eq!(patch["metadata"]["annotations"], json!({"mine": "1"}));
+        assert_eq!(patch["spec"]["serviceAccountName"], "web-sa");
+        let env = json!([
+            {"name": "L", "value": "2"},
+            {"name": "K", "valueFrom": {"secretKeyRef": {"name": "a", "key": "y"}}},
+        ]);
+        assert_eq!(patch["spec"]["containers"][0]["env"], env);
+        for field in ["mcpserver-generation", "serviceAccountName", "env[K]", "secrets[b]"] {
+            assert!(refusals.message().contains(field), "{field}: {}", refusals.message());
+        }
+    }
+
+    #[test]
+    fn pull_secrets_are_there_once() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let additions = Additions { service_account: "", secrets: &[], pull_secrets: &names };
+        let (patch, _) = made(Some(json!({"spec": {"imagePullSecrets": [{"name": "b"}]}})), additions);
+        assert_eq!(patch.unwrap()["spec"]["imagePullSecrets"], json!([{"name": "b"}, {"name": "a"}]));
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_with_its_place() {
+        for (template, place) in [
+            (json!({"spec": {"containers": {}}}), "spec.podTemplateSpec.spec.containers"),
+            (json!({"spec": {"containers": [{"name": 7}]}}), "spec.podTemplateSpec.spec.containers[0].name"),
+            (json!({"spec": {"nodeSelector": {"a": 1}}}), "spec.podTemplateSpec.spec.nodeSelector.a"),
+            (json!({"metadata": "x"}), "spec.podTemplateSpec.metadata"),
+        ] {
+            let error = check(&raw(template)).unwrap_err();
+            assert!(error.starts_with(&format!("{place}: ")), "{error}");
+        }
+        let quantity =
+            json!({"spec": {"containers": [{"name": "mcp", "resources": {"limits": {"cpu": 1}}}]}});
+        assert_eq!(check(&raw(quantity)), Ok(()), "a number is a quantity too");
+    }
+}

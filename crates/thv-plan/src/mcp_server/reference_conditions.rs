@@ -1,0 +1,102 @@
+//! What the conditions of a server say about what it refers to.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use thv_api::conditions::mcp_server::{
+    AuthServerRefValidated, AuthzConfigRefValidated, CABundleRefValidated, GroupRefValidated,
+    OIDCConfigRefValidated, SettingsIgnored, TelemetryConfigRefValidated,
+};
+use thv_api::conditions::{Observation, Reason};
+use thv_api::kinds::MCPServerSpec;
+use thv_api::shared::{SessionProvider, SessionStorage};
+
+use super::restart;
+use crate::resolve::{Outcome, Resolved};
+use crate::snapshot::Snapshot;
+
+/// A condition for each reference that has one. A reference that is gone has none.
+pub(super) fn references(
+    snapshot: &Snapshot<MCPServerSpec>,
+    resolved: &Resolved,
+    observe: &Observation<'_>,
+) -> Vec<Condition> {
+    let Resolved {
+        // These have no condition of their own: what is wrong with them is told by `Ready`.
+        tool_config: _,
+        authz_config: _,
+        permission_profile: _,
+        session_redis: _,
+        secrets: _,
+        telemetry,
+        external_auth,
+        auth_server,
+        webhooks,
+        oidc,
+        oidc_ca_bundle,
+        authz_config_ref,
+        group,
+    } = resolved;
+    [
+        tell(telemetry, Some(TelemetryConfigRefValidated::Valid), "the telemetry settings", observe),
+        tell(external_auth, None, "the external authentication settings", observe),
+        tell(auth_server, Some(AuthServerRefValidated::Valid), "the authorization server", observe),
+        tell(webhooks, None, "the webhooks", observe),
+        tell(oidc, Some(OIDCConfigRefValidated::Valid), "the identity provider", observe),
+        tell(oidc_ca_bundle, Some(CABundleRefValidated::Valid), "the certificate authorities", observe),
+        tell(authz_config_ref, Some(AuthzConfigRefValidated::Valid), "the authorization rules", observe),
+        tell(group, Some(GroupRefValidated::Valid), "the group", observe),
+        ignored(snapshot, resolved, observe),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What there is to say about a reference. Some conditions are only there when something is wrong.
+fn tell<T, R: Reason>(
+    outcome: &Outcome<T, R>,
+    valid: Option<R>,
+    what: &str,
+    observe: &Observation<'_>,
+) -> Option<Condition> {
+    match outcome {
+        Outcome::NotReferenced => None,
+        Outcome::Usable(_) => Some(observe.condition(valid?, format!("{what} can be used"))),
+        Outcome::Unusable { reason, message, fault: _ } => Some(observe.condition(*reason, message)),
+    }
+}
+
+/// Settings that are there and mean nothing here.
+fn ignored(
+    snapshot: &Snapshot<MCPServerSpec>,
+    resolved: &Resolved,
+    observe: &Observation<'_>,
+) -> Option<Condition> {
+    let notes = [
+        ("toolConfigRef", resolved.tool_config.usable().map(|it| &it.notes)),
+        ("telemetryConfigRef", resolved.telemetry.usable().map(|it| &it.config.notes)),
+        ("webhookConfigRef", resolved.webhooks.usable().map(|it| &it.notes)),
+        ("oidcConfigRef", resolved.oidc.usable().map(|it| &it.config.notes)),
+        ("authzConfigRef", resolved.authz_config_ref.usable().map(|it| &it.notes)),
+        ("authzConfig", resolved.authz_config.usable().map(|it| &it.notes)),
+        ("permissionProfile", resolved.permission_profile.usable().map(|it| &it.notes)),
+    ];
+    let notes: Vec<String> = notes
+        .into_iter()
+        .flat_map(|(field, notes)| {
+            notes.into_iter().flatten().map(move |note| format!("spec.{field}: {note}"))
+        })
+        .chain(idle_redis(&snapshot.owner.spec))
+        .chain(restart::misunderstanding(snapshot))
+        .collect();
+    (!notes.is_empty()).then(|| observe.condition(SettingsIgnored::WithoutEffect, notes.join("; ")))
+}
+
+/// Settings of Redis in a storage that is memory.
+fn idle_redis(spec: &MCPServerSpec) -> Option<String> {
+    let SessionStorage { provider, address, db, key_prefix, password_ref } = spec.session_storage.as_ref()?;
+    let any = address.is_some() || *db != 0 || key_prefix.is_some() || password_ref.is_some();
+    let idle = any && *provider == SessionProvider::Memory;
+    idle.then(|| {
+        "spec.sessionStorage: settings of Redis have no effect on provider memory: remove them".to_owned()
+    })
+}

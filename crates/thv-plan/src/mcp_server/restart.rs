@@ -1,0 +1,75 @@
+//! Restarts that a user asks for with an annotation.
+//!
+//! The time on the pods is that of the request, not that at which it was carried out: doing it again after a crash
+//! then changes nothing.
+
+use k8s_openapi::jiff::Timestamp;
+use thv_api::kinds::MCPServerSpec;
+use thv_api::names::annotations;
+
+use super::deployment_of;
+use crate::live::PodHealth;
+use crate::snapshot::Snapshot;
+
+/// What is to be done about restarts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Restart {
+    /// The annotation of the pods: changing it rolls them, and so does losing it.
+    pub(super) on_pods: Option<String>,
+    /// What there is to carry out.
+    pub(super) request: Option<Request>,
+}
+
+/// A request that has not been carried out yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// The request, to be noted as carried out.
+    pub(super) at: String,
+    /// Pods to delete: name and uid. None for a rolling restart.
+    pub(super) doomed: Option<Vec<(String, String)>>,
+}
+
+/// What is to be done about restarts of a server.
+pub(super) fn restart(snapshot: &Snapshot<MCPServerSpec>) -> Restart {
+    let deployment = deployment_of(snapshot);
+    let before = deployment.and_then(|live| live.restarted_at.clone());
+    let Some(at) = requested(snapshot) else { return Restart { on_pods: before, request: None } };
+    if annotation(snapshot, annotations::RESTART_STRATEGY) == Some("immediate") {
+        let request = Request { at, doomed: Some(pods(snapshot)) };
+        return Restart { on_pods: before, request: Some(request) };
+    }
+    // Pods that are not there yet need no restart.
+    let on_pods = deployment.map(|_| at.clone());
+    Restart { on_pods, request: Some(Request { at, doomed: None }) }
+}
+
+/// What is wrong with a request, if it is not understood.
+pub(super) fn misunderstanding(snapshot: &Snapshot<MCPServerSpec>) -> Option<String> {
+    let text = annotation(snapshot, annotations::RESTARTED_AT)?;
+    let unreadable = text.parse::<Timestamp>().is_err();
+    unreadable.then(|| {
+        let key = annotations::RESTARTED_AT;
+        format!(
+            "metadata.annotations[{key}]: {text:?} is no time like 2006-01-02T15:04:05Z: nothing is restarted"
+        )
+    })
+}
+
+/// The time of a request that has not been carried out.
+fn requested(snapshot: &Snapshot<MCPServerSpec>) -> Option<String> {
+    let text = annotation(snapshot, annotations::RESTARTED_AT)?;
+    let at: Timestamp = text.parse().ok()?;
+    let done = annotation(snapshot, annotations::LAST_PROCESSED_RESTART).and_then(|text| text.parse().ok());
+    done.is_none_or(|done: Timestamp| at > done).then(|| text.to_owned())
+}
+
+fn annotation<'a>(snapshot: &'a Snapshot<MCPServerSpec>, key: &str) -> Option<&'a str> {
+    snapshot.owner.metadata.annotations.as_ref()?.get(key).map(String::as_str)
+}
+
+fn pods(snapshot: &Snapshot<MCPServerSpec>) -> Vec<(String, String)> {
+    let alive = snapshot.live.pods.iter().filter(|pod| pod.health != PodHealth::Terminating);
+    let mut pods: Vec<_> = alive.map(|pod| (pod.name.clone(), pod.uid.clone())).collect();
+    pods.sort();
+    pods
+}

@@ -1,0 +1,169 @@
+//! What is said about a server.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use thv_api::conditions::mcp_server::{OverridesAccepted, Ready};
+use thv_api::conditions::{Observation, Reason as _, find};
+use thv_api::kinds::{MCPServerPhase, MCPServerSpec, MCPServerStatus};
+
+use super::phase::{self, Standing};
+use super::{checks, conditions, content, deployment_of, pod_patch, reference_conditions};
+use crate::overrides::Refusals;
+use crate::resolve::{ConfigHashes, Resolved};
+use crate::snapshot::Snapshot;
+
+/// What was found out about a server.
+#[derive(Debug)]
+pub(super) struct Judgement<'a> {
+    snapshot: &'a Snapshot<MCPServerSpec>,
+    resolved: &'a Resolved,
+    /// What is wrong with the spec by itself.
+    flaws: Vec<String>,
+    /// Whether the pod template is one, if there is one.
+    pod_template: Option<Result<(), String>>,
+    /// Why the Deployment cannot be had.
+    taken: Option<String>,
+    /// What the user asked for and did not get, if it came to that.
+    pub(super) refusals: Option<Refusals>,
+}
+
+impl<'a> Judgement<'a> {
+    /// What can be said before anything is rendered.
+    pub(super) fn new(snapshot: &'a Snapshot<MCPServerSpec>, resolved: &'a Resolved) -> Self {
+        let spec = &snapshot.owner.spec;
+        Self {
+            snapshot,
+            resolved,
+            flaws: checks::flaws(snapshot.name(), spec),
+            pod_template: spec.pod_template_spec.as_ref().map(pod_patch::check),
+            taken: taken(snapshot),
+            refusals: None,
+        }
+    }
+
+    /// Adds what was found to be wrong with the spec.
+    pub(super) fn add_flaws(&mut self, flaws: Vec<String>) {
+        self.flaws.extend(flaws);
+    }
+
+    /// Whether the children can be told.
+    pub(super) fn is_favourable(&self) -> bool {
+        self.objections().is_empty()
+    }
+
+    /// Everything that keeps the children from being told.
+    fn objections(&self) -> Vec<String> {
+        let template = self.pod_template.iter().filter_map(|result| result.as_ref().err().cloned());
+        let references = self.resolved.obstacles().into_iter().map(|obstacle| obstacle.message);
+        let mut all: Vec<String> = self.taken.clone().into_iter().collect();
+        all.extend(template);
+        all.extend(self.flaws.iter().cloned());
+        all.extend(references);
+        all
+    }
+
+    /// The status.
+    ///
+    /// As long as the children cannot be told they stay as they are, so what was said about them stays as well.
+    pub(super) fn status(&self) -> MCPServerStatus {
+        let Self { snapshot, resolved, flaws, pod_template, taken, refusals } = self;
+        let observe = observation(snapshot);
+        let objections = self.objections();
+        let before = snapshot.owner.status.clone().unwrap_or_default();
+        let (standing, url, hashes) = if objections.is_empty() {
+            (phase::standing(snapshot), Some(phase::url(snapshot)), resolved.hashes())
+        } else {
+            let message = format!("not applied: {}", objections.join("; "));
+            (Standing::new(MCPServerPhase::Failed, message), before.url.clone(), hashes(&before))
+        };
+        let mut all = conditions::advisory(snapshot, &observe);
+        all.extend(reference_conditions::references(snapshot, resolved, &observe));
+        all.extend(conditions::pod_template(pod_template.as_ref(), &observe));
+        all.push(conditions::spec_valid(flaws, taken.as_ref(), &observe));
+        all.extend(match refusals {
+            Some(refusals) => {
+                conditions::overrides(content::has_overrides(&snapshot.owner.spec), refusals, &observe)
+            }
+            None => find(live_conditions(snapshot), OverridesAccepted::TYPE).cloned(),
+        });
+        let mut status = status(snapshot, standing, all);
+        let ConfigHashes {
+            tool_config,
+            external_auth_config,
+            auth_server_config,
+            authz_config,
+            oidc_config,
+            telemetry_config,
+            webhook_config,
+        } = hashes;
+        status.url = url;
+        status.tool_config_hash = tool_config;
+        status.external_auth_config_hash = external_auth_config;
+        status.auth_server_config_hash = auth_server_config;
+        status.authz_config_hash = authz_config;
+        status.oidc_config_hash = oidc_config;
+        status.telemetry_config_hash = telemetry_config;
+        status.webhook_config_hash = webhook_config;
+        status
+    }
+}
+
+/// The status of a server that is being deleted.
+pub(super) fn farewell(snapshot: &Snapshot<MCPServerSpec>) -> MCPServerStatus {
+    let standing = Standing::new(MCPServerPhase::Terminating, "the server is being deleted");
+    status(snapshot, standing, Vec::new())
+}
+
+/// The part of a status that follows from where the server stands.
+fn status(
+    snapshot: &Snapshot<MCPServerSpec>,
+    standing: Standing,
+    mut conditions: Vec<Condition>,
+) -> MCPServerStatus {
+    let Standing { phase, message } = standing;
+    let ready = if phase == MCPServerPhase::Ready { Ready::Ready } else { Ready::NotReady };
+    conditions.push(observation(snapshot).condition(ready, &message));
+    conditions.sort_by(|one, other| one.type_.cmp(&other.type_));
+    MCPServerStatus {
+        conditions: Some(conditions),
+        phase: Some(phase),
+        message: Some(message),
+        ready_replicas: Some(phase::ready_replicas(snapshot)),
+        observed_generation: Some(snapshot.generation()),
+        ..MCPServerStatus::default()
+    }
+}
+
+fn observation(snapshot: &Snapshot<MCPServerSpec>) -> Observation<'_> {
+    Observation::new(snapshot.generation(), snapshot.now, live_conditions(snapshot))
+}
+
+fn live_conditions(snapshot: &Snapshot<MCPServerSpec>) -> &[Condition] {
+    let live = snapshot.owner.status.as_ref().and_then(|status| status.conditions.as_deref());
+    live.unwrap_or_default()
+}
+
+/// Whether the Deployment belongs to something else, which would lose it to us.
+fn taken(snapshot: &Snapshot<MCPServerSpec>) -> Option<String> {
+    let live = snapshot.live.deployment.as_ref()?;
+    deployment_of(snapshot).is_none().then(|| {
+        format!(
+            "a Deployment {:?} is there already and belongs to another object (uid {}): create the server under \
+             another name, or remove the other",
+            snapshot.name(),
+            live.controller.as_deref().unwrap_or_default(),
+        )
+    })
+}
+
+/// The digests of the configuration in use, as they were told before.
+fn hashes(before: &MCPServerStatus) -> ConfigHashes {
+    ConfigHashes {
+        tool_config: before.tool_config_hash.clone(),
+        external_auth_config: before.external_auth_config_hash.clone(),
+        auth_server_config: before.auth_server_config_hash.clone(),
+        authz_config: before.authz_config_hash.clone(),
+        oidc_config: before.oidc_config_hash.clone(),
+        telemetry_config: before.telemetry_config_hash.clone(),
+        webhook_config: before.webhook_config_hash.clone(),
+    }
+}

@@ -1,0 +1,65 @@
+//! What is to be done about one object.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use thv_api::Kind;
+
+use crate::child::Child;
+use crate::live::Identity;
+use crate::revision::Decision;
+
+/// Everything that one pass does, in the order in which it is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan<S: Kind> {
+    /// The revision of the content, for kinds that have one. A new one is written before any child.
+    pub revision: Option<Decision>,
+    /// The children.
+    pub children: Children,
+    /// Replica counts that are handed over to others, or taken from them for a while.
+    pub scalings: Vec<Scaling>,
+    /// Pods to delete, because their user asked for an immediate restart: name and uid.
+    pub doomed_pods: Vec<(String, String)>,
+    /// Annotations to write on the object itself, once everything above has been done.
+    pub annotations: BTreeMap<String, String>,
+    /// The status.
+    pub status: S::Status,
+    /// When to look again even if nothing happens.
+    pub again: Option<Duration>,
+}
+
+/// What becomes of the children.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Children {
+    /// They stay as they are, because what they would have to be like cannot be told. The status says why.
+    Keep,
+    /// These are applied, in this order, and all others of ours are deleted.
+    Exactly(Vec<Child>),
+}
+
+/// What a replica count is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalable {
+    /// A Deployment.
+    Deployment,
+    /// A StatefulSet.
+    StatefulSet,
+}
+
+/// A replica count that is written under the name of the hand-off manager, so that it does not fall to the default
+/// when we stop applying it, and so that whoever scales next takes it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaling {
+    /// What kind of object.
+    pub kind: Scalable,
+    /// Its name.
+    pub name: String,
+    /// Which one, and which version of it.
+    pub identity: Identity,
+    /// The count.
+    pub replicas: i32,
+    /// Annotations that go with it.
+    pub annotations: BTreeMap<String, String>,
+    /// Whether it must be there before the children are applied without the count.
+    pub before_children: bool,
+}

@@ -1,0 +1,155 @@
+//! Certificate authorities from ConfigMaps.
+
+use thv_api::conditions::mcp_server::CABundleRefValidated;
+use thv_api::names::children::keys;
+use thv_api::shared::{CABundleSource, KeySelector};
+
+use super::flaw::{Flaws, Invalid};
+use super::need::{Need, check};
+use super::outcome::{Hitch, Outcome, outcome};
+use crate::reference::References;
+
+/// Longest name of a ConfigMap that fits into the name of a volume.
+const MAX_NAME: usize = 48;
+
+/// Certificate authorities in a ConfigMap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaBundle {
+    /// The name of the ConfigMap.
+    pub config_map: String,
+    /// The key in it.
+    pub key: String,
+}
+
+/// What is wrong with a reference to certificate authorities.
+pub fn validate(source: &CABundleSource) -> Result<(), Invalid> {
+    let CABundleSource { config_map_ref } = source;
+    let mut flaws = Flaws::default();
+    match config_map_ref {
+        None => flaws.add("configMapRef", "is missing: name a ConfigMap and a key in it"),
+        Some(KeySelector { name, key, optional: _ }) => {
+            flaws.required(name, "configMapRef.name");
+            let fits = name.chars().count() <= MAX_NAME;
+            flaws.unless(
+                fits,
+                "configMapRef.name",
+                format!("is longer than {MAX_NAME} characters: use a shorter name"),
+            );
+            // The key becomes the name of a file.
+            flaws.unless(
+                !key.contains('/') && key != "..",
+                "configMapRef.key",
+                "is not a key of a ConfigMap",
+            );
+        }
+    }
+    flaws.finish()
+}
+
+/// The bundle that a reference means, whether it is there or not.
+pub(super) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
+    let KeySelector { name, key, optional: _ } = source.config_map_ref.as_ref()?;
+    let key = if key.is_empty() { keys::CA_BUNDLE } else { key };
+    Some(CaBundle { config_map: name.clone(), key: key.to_owned() })
+}
+
+/// The key that has to be there.
+pub(super) fn need(path: &str, source: &CABundleSource) -> Option<Need> {
+    let CaBundle { config_map, key } = bundle(source)?;
+    let optional = source.config_map_ref.as_ref().is_some_and(|selector| selector.optional == Some(true));
+    Some(Need::config_map(path, &config_map, &key, optional))
+}
+
+/// The bundle, unless it is optional and not there.
+pub(super) fn present(source: &CABundleSource, references: &References) -> Option<CaBundle> {
+    need("", source).filter(|need| need.is_met(references)).and_then(|_| bundle(source))
+}
+
+/// What becomes of a bundle for an identity provider.
+pub(super) fn resolve(
+    source: Option<&CABundleSource>,
+    references: &References,
+) -> Outcome<CaBundle, CABundleRefValidated> {
+    let Some(source) = source else { return Outcome::NotReferenced };
+    if let Err(invalid) = validate(source) {
+        return Outcome::terminal(
+            CABundleRefValidated::Invalid,
+            format!("caBundleRef is not valid: {invalid}"),
+        );
+    }
+    let needs: Vec<Need> = need("caBundleRef", source).into_iter().collect();
+    match (check(&needs, references), present(source, references)) {
+        (Ok(()), Some(bundle)) => Outcome::Usable(bundle),
+        (Ok(()), None) => Outcome::NotReferenced,
+        (Err(hitch), _) => {
+            let there = needs.iter().all(|need| is_there(need, references));
+            let hitch = match hitch {
+                Hitch::Incomplete(message) if !there => Hitch::Absent(message),
+                other => other,
+            };
+            outcome(Err(hitch), CABundleRefValidated::NotFound, CABundleRefValidated::Invalid)
+        }
+    }
+}
+
+fn is_there(need: &Need, references: &References) -> bool {
+    references.config_map(&need.reference().name).found().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::reference::{Read, Reference, Referent, Referred};
+    use crate::resolve::Fault;
+
+    fn source(name: &str, key: &str, optional: bool) -> CABundleSource {
+        let optional = optional.then_some(true);
+        CABundleSource {
+            config_map_ref: Some(KeySelector { name: name.to_owned(), key: key.to_owned(), optional }),
+        }
+    }
+
+    fn references(keys: &[&str]) -> References {
+        let mut references = References::new();
+        let data: BTreeMap<_, _> = keys.iter().map(|key| ((*key).to_owned(), String::new())).collect();
+        let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
+        references.insert(Reference::new(Referred::ConfigMap, "ca"), found);
+        references
+    }
+
+    #[test]
+    fn the_key_is_ca_crt_unless_said_otherwise() {
+        let outcome = resolve(Some(&source("ca", "", false)), &references(&["ca.crt"]));
+        let expected = CaBundle { config_map: "ca".to_owned(), key: "ca.crt".to_owned() };
+        assert_eq!(outcome, Outcome::Usable(expected));
+    }
+
+    #[test]
+    fn a_missing_config_map_and_a_missing_key_are_told_apart_and_waited_for() {
+        for (keys, reason) in
+            [(None, CABundleRefValidated::NotFound), (Some(["x"]), CABundleRefValidated::Invalid)]
+        {
+            let references = keys.map_or_else(References::new, |keys| references(&keys));
+            let outcome = resolve(Some(&source("ca", "k", false)), &references);
+            let Outcome::Unusable { reason: found, fault, .. } = outcome else { panic!("{outcome:?}") };
+            assert_eq!((found, fault), (reason, Fault::Waiting));
+        }
+    }
+
+    #[test]
+    fn an_optional_bundle_that_is_not_there_counts_as_none() {
+        assert_eq!(resolve(Some(&source("ca", "k", true)), &References::new()), Outcome::NotReferenced);
+        assert!(resolve(Some(&source("ca", "k", true)), &references(&["k"])).usable().is_some());
+    }
+
+    #[test]
+    fn names_that_fit_no_volume_are_refused() {
+        for bad in [source(&"x".repeat(49), "k", false), source("", "k", false), CABundleSource::default()] {
+            let outcome = resolve(Some(&bad), &References::new());
+            assert!(matches!(outcome, Outcome::Unusable { fault: Fault::Terminal, .. }), "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Keys of Secrets and ConfigMaps that a configuration needs.
+//!
+//! Every kind of configuration lists them once. The list says what to read and watch, and what has to be there.
+
+use thv_api::shared::SecretKeyRef;
+
+use super::outcome::Hitch;
+use crate::reference::{Read, Reference, References, Referred};
+
+/// One key of a Secret or ConfigMap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Need {
+    /// The field that asks for it, such as `inline.clientSecretRef`.
+    path: String,
+    of: Holder,
+    name: String,
+    key: String,
+    /// Whether everything works without it too.
+    optional: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    ConfigMap,
+    Secret,
+}
+
+impl Need {
+    /// A key of a Secret.
+    pub(super) fn secret(path: impl Into<String>, SecretKeyRef { name, key }: &SecretKeyRef) -> Self {
+        Self { path: path.into(), of: Holder::Secret, name: name.clone(), key: key.clone(), optional: false }
+    }
+
+    /// A key of a ConfigMap.
+    pub(super) fn config_map(path: impl Into<String>, name: &str, key: &str, optional: bool) -> Self {
+        Self {
+            path: path.into(),
+            of: Holder::ConfigMap,
+            name: name.to_owned(),
+            key: key.to_owned(),
+            optional,
+        }
+    }
+
+    /// The same need of something that is itself at `path`.
+    pub(super) fn below(mut self, path: &str) -> Self {
+        self.path = format!("{path}.{}", self.path);
+        self
+    }
+
+    /// What to read.
+    pub(super) fn reference(&self) -> Reference {
+        let kind = match self.of {
+            Holder::ConfigMap => Referred::ConfigMap,
+            Holder::Secret => Referred::Secret,
+        };
+        Reference::new(kind, &self.name)
+    }
+
+    /// Whether the key is there, optional or not.
+    pub(super) fn is_met(&self, references: &References) -> bool {
+        self.missing(references).is_none()
+    }
+
+    /// What is missing.
+    fn missing(&self, references: &References) -> Option<Hitch> {
+        let Self { path, of, name, key, optional: _ } = self;
+        let (what, has_key) = match of {
+            Holder::ConfigMap => {
+                ("ConfigMap", has(references.config_map(name), |data| data.contains_key(key)))
+            }
+            Holder::Secret => ("Secret", has(references.secret(name), |keys| keys.contains(key))),
+        };
+        if name.is_empty() || key.is_empty() {
+            return Some(Hitch::Invalid(format!("{path} needs the name of a {what} and a key in it")));
+        }
+        match has_key {
+            Read::Found(true) => None,
+            Read::Found(false) => Some(Hitch::Incomplete(format!(
+                "{path} refers to the key {key:?} of the {what} {name:?}, which has no such key: add it"
+            ))),
+            Read::Absent => Some(Hitch::Incomplete(format!(
+                "{path} refers to the {what} {name:?}, which does not exist: create it"
+            ))),
+            Read::Malformed(why) => Some(Hitch::Invalid(format!(
+                "{path} refers to the {what} {name:?}, which cannot be read: {why}"
+            ))),
+        }
+    }
+}
+
+fn has<T>(read: Read<&T>, has_key: impl FnOnce(&T) -> bool) -> Read<bool> {
+    match read {
+        Read::Absent => Read::Absent,
+        Read::Malformed(why) => Read::Malformed(why),
+        Read::Found(value) => Read::Found(has_key(value)),
+    }
+}
+
+/// Checks that everything is there that has to be. All that is missing is told at once.
+pub(super) fn check(needs: &[Need], references: &References) -> Result<(), Hitch> {
+    let mut waiting = Vec::new();
+    for hitch in needs.iter().filter(|need| !need.optional).filter_map(|need| need.missing(references)) {
+        match hitch {
+            Hitch::Absent(message) | Hitch::Incomplete(message) => waiting.push(message),
+            Hitch::Invalid(_) => return Err(hitch),
+        }
+    }
+    if waiting.is_empty() { Ok(()) } else { Err(Hitch::Incomplete(waiting.join("; "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::reference::Referent;
+
+    fn need(name: &str, key: &str) -> Need {
+        Need::secret("a.b", &SecretKeyRef { name: name.to_owned(), key: key.to_owned() })
+    }
+
+    #[test]
+    fn what_is_missing_is_told_all_at_once_and_can_appear() {
+        let mut references = References::new();
+        let keys = BTreeSet::from(["there".to_owned()]);
+        references
+            .insert(Reference::new(Referred::Secret, "s"), Read::Found(Referent::Secret(Arc::new(keys))));
+        assert_eq!(check(&[need("s", "there")], &references), Ok(()));
+        let Err(Hitch::Incomplete(message)) = check(&[need("s", "gone"), need("t", "k")], &references) else {
+            panic!("not incomplete");
+        };
+        assert!(message.contains("key \"gone\" of the Secret \"s\""), "{message}");
+        assert!(message.contains("Secret \"t\", which does not exist"), "{message}");
+    }
+
+    #[test]
+    fn an_empty_name_cannot_appear() {
+        assert!(matches!(check(&[need("", "k")], &References::new()), Err(Hitch::Invalid(_))));
+    }
+
+    #[test]
+    fn what_is_optional_is_not_waited_for() {
+        let optional = Need::config_map("c", "m", "k", true);
+        assert_eq!(check(std::slice::from_ref(&optional), &References::new()), Ok(()));
+        assert!(!optional.is_met(&References::new()));
+    }
+}

@@ -1,0 +1,30 @@
+//! What becomes of an `MCPServer`: snapshots in, plans out.
+
+#[cfg(test)]
+mod difference;
+#[cfg(test)]
+mod far_edit;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod metadata;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod recorded;
+#[cfg(test)]
+mod rendering;
+#[cfg(test)]
+mod replicas;
+#[cfg(test)]
+mod restart;
+#[cfg(test)]
+mod revision;
+#[cfg(test)]
+mod sequences;
+#[cfg(test)]
+mod single_edit;
+#[cfg(test)]
+mod status;
+#[cfg(test)]
+mod support;

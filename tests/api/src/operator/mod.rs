@@ -1,0 +1,167 @@
+//! The operator, run as a program under its own role behind a recorder.
+
+mod crash;
+mod difference;
+mod fence;
+mod lifecycle;
+mod ownership;
+mod rollout;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use serde_json::{Value, json};
+use thv_api::kinds::MCPServer;
+use thv_testbed::{Recorder, Space, Subject, SubjectBuilder, built_program, wait};
+
+use crate::crds;
+use crate::fixture::apply;
+
+const ACCOUNT: &str = "operator";
+
+/// A running operator that looks after the test's namespace.
+pub(crate) struct Operator {
+    pub(crate) recorder: Recorder,
+    pub(crate) subject: Subject,
+    space: Space,
+}
+
+impl Operator {
+    /// Starts it with nothing special in its environment.
+    pub(crate) async fn start(space: &Space) -> Result<Self> {
+        Self::start_with(space, &BTreeMap::new()).await
+    }
+
+    /// Starts it with these environment variables.
+    pub(crate) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
+        crds::install(space).await?;
+        grant(space).await?;
+        let servers = space.api::<MCPServer>();
+        space.finally(async move {
+            // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
+            let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+            for server in servers.list(&ListParams::default()).await?.items {
+                servers.patch(&server.name_any(), &PatchParams::default(), &none).await?;
+            }
+            Ok(())
+        });
+        let recorder = Recorder::start(space.bed()).await?;
+        let subject = program(space, &recorder, environment).await?.start()?;
+        Ok(Self { recorder, subject, space: space.clone() })
+    }
+
+    /// Ends it, and starts it with these environment variables instead.
+    pub(crate) async fn restart_with(&mut self, environment: &BTreeMap<&str, &str>) -> Result<()> {
+        self.subject.kill().await?;
+        self.subject = program(&self.space, &self.recorder, environment).await?.start()?;
+        Ok(())
+    }
+
+    /// Servers, as an administrator sees them.
+    pub(crate) fn servers(&self) -> Api<MCPServer> {
+        self.space.api()
+    }
+
+    /// Makes a server and waits until the operator has nothing left to do about it.
+    pub(crate) async fn server(&self, name: &str, spec: Value) -> Result<MCPServer> {
+        let body = json!({
+            "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer",
+            "metadata": {"name": name}, "spec": spec,
+        });
+        let applied = apply(&self.servers(), name, "user", &body).await?;
+        self.settled(name, applied.metadata.generation).await
+    }
+
+    /// Changes a server by a merge patch, and waits until the operator has nothing left to do about it.
+    pub(crate) async fn edit(&self, name: &str, patch: Value) -> Result<MCPServer> {
+        let edited = self.servers().patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        self.settled(name, edited.metadata.generation).await
+    }
+
+    /// Waits until the status of a server is about its current generation.
+    async fn settled(&self, name: &str, generation: Option<i64>) -> Result<MCPServer> {
+        let done = |server: &MCPServer| {
+            server.status.as_ref().and_then(|status| status.observed_generation) >= generation
+        };
+        let settled = wait::until(&self.servers(), name, "the operator has dealt with it", done).await;
+        settled.map_err(|error| error.context(format!("the operator wrote:\n{}", self.subject.output())))
+    }
+
+    /// The Deployment of a server.
+    pub(crate) async fn deployment(&self, name: &str) -> Result<Deployment> {
+        Ok(self.space.api::<Deployment>().get(name).await?)
+    }
+}
+
+/// How to start it behind a recorder.
+async fn program(
+    space: &Space,
+    recorder: &Recorder,
+    environment: &BTreeMap<&str, &str>,
+) -> Result<SubjectBuilder> {
+    let kubeconfig = recorder.kubeconfig_for(&space.token_of(ACCOUNT).await?)?;
+    let mut builder = SubjectBuilder::new(built_program("thv-operator")?)
+        .args(["--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--kubeconfig"])
+        .args([kubeconfig])
+        .env("WATCH_NAMESPACE", space.namespace())
+        .env("POD_NAMESPACE", space.namespace())
+        .env("OPERATOR_OPENSHIFT", "false")
+        .env("RUST_LOG", "info,thv_operator=debug");
+    for (name, value) in environment {
+        builder = builder.env(name, *value);
+    }
+    Ok(builder)
+}
+
+/// A minimal spec.
+pub(crate) fn minimal() -> Value {
+    json!({"image": "localhost/server:1", "transport": "streamable-http"})
+}
+
+/// The pod template's annotations.
+pub(crate) fn pod_annotations(deployment: &Deployment) -> BTreeMap<String, String> {
+    let template = deployment.spec.as_ref().map(|spec| &spec.template);
+    template.and_then(|template| template.metadata.as_ref()?.annotations.clone()).unwrap_or_default()
+}
+
+/// The operator's account, with the rights of its own table and no others.
+async fn grant(space: &Space) -> Result<()> {
+    let (namespace, client) = (space.namespace(), space.client());
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT}});
+    apply(&space.api::<ServiceAccount>(), ACCOUNT, "test", &account).await?;
+    let subjects = json!([{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}]);
+    let role = |kind: &str, name: &str, rules: &[Value]| {
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}, "rules": rules,
+        })
+    };
+    let binding = |kind: &str, name: &str, role_kind: &str| {
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role_kind, "name": name},
+            "subjects": subjects,
+        })
+    };
+    let rules = [thv_operator::rbac::rules(), thv_operator::rbac::leader_rules()].concat();
+    apply(&space.api::<Role>(), ACCOUNT, "test", &role("Role", ACCOUNT, &rules)).await?;
+    apply(&space.api::<RoleBinding>(), ACCOUNT, "test", &binding("RoleBinding", ACCOUNT, "Role")).await?;
+
+    // What holds for the whole cluster is named after the test's namespace, and goes with it.
+    let cluster_role = role("ClusterRole", namespace, &thv_operator::rbac::cluster_rules());
+    let (roles, bindings) = (Api::<ClusterRole>::all(client.clone()), Api::<ClusterRoleBinding>::all(client));
+    apply(&roles, namespace, "test", &cluster_role).await?;
+    apply(&bindings, namespace, "test", &binding("ClusterRoleBinding", namespace, "ClusterRole")).await?;
+    let name = namespace.to_owned();
+    space.finally(async move {
+        bindings.delete(&name, &DeleteParams::default()).await?;
+        roles.delete(&name, &DeleteParams::default()).await?;
+        Ok(())
+    });
+    Ok(())
+}

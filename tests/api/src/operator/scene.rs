@@ -1,0 +1,284 @@
+//! One server, brought to rest, and what has changed about it since.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use serde_json::{Map, Value, json};
+use thv_api::conditions::{Reason, find};
+use thv_api::kinds::{MCPServer, MCPServerPhase};
+use thv_testbed::{Exchange, Mark, Pattern, Space, Verb, wait};
+
+use super::{Operator, minimal};
+use crate::fixture::{apply, json_of, merge, replicas};
+
+/// The server that a test is about.
+pub(super) const NAME: &str = "s";
+
+/// A Secret that the server gets a variable from. Every pass reads it, so that the request log shows the passes.
+const PULSE: &str = "pulse";
+
+/// What the status says from the moment when the first pod is there; with no node, that is how it stays.
+const AT_REST: &str = "the proxy is starting";
+
+/// An operator and the server that a test is about.
+pub(super) struct Scene {
+    pub(super) space: Space,
+    pub(super) operator: Operator,
+    probes: Cell<usize>,
+}
+
+impl Scene {
+    /// An operator, and no server yet.
+    pub(super) async fn empty(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
+        let pulse = json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": PULSE}, "stringData": {"beat": "1"},
+        });
+        apply(&space.api::<Secret>(), PULSE, "test", &pulse).await?;
+        let operator = Operator::start_with(space, environment).await?;
+        Ok(Self { space: space.clone(), operator, probes: Cell::new(0) })
+    }
+
+    /// A server at rest with `spec` on top of what one needs.
+    pub(super) async fn with(space: &Space, spec: Value) -> Result<Self> {
+        let scene = Self::empty(space, &BTreeMap::new()).await?;
+        scene.make(spec).await?;
+        Ok(scene)
+    }
+
+    /// Makes the server, and waits until it is at rest.
+    pub(super) async fn make(&self, spec: Value) -> Result<MCPServer> {
+        let mut whole = minimal();
+        merge(&mut whole, json!({"secrets": [{"name": PULSE, "key": "beat"}]}));
+        merge(&mut whole, spec);
+        self.operator.server(NAME, whole).await?;
+        self.rest().await
+    }
+
+    /// Changes the spec by a merge patch, and waits until the server is at rest again.
+    pub(super) async fn edit(&self, spec: Value) -> Result<MCPServer> {
+        self.operator.edit(NAME, json!({"spec": spec})).await?;
+        self.rest().await
+    }
+
+    /// Waits until the server is as it stays without a node.
+    async fn rest(&self) -> Result<MCPServer> { self.at_rest(NAME).await }
+
+    async fn at_rest(&self, name: &str) -> Result<MCPServer> {
+        wait::until(&self.operator.servers(), name, "it is at rest", |server| {
+            let Some(status) = &server.status else { return false };
+            status.observed_generation == server.metadata.generation
+                && (status.phase == Some(MCPServerPhase::Stopped) || status.message.as_deref() == Some(AT_REST))
+        })
+        .await
+    }
+
+    /// Returns when whatever was under way is over: another server was made meanwhile, and is at rest.
+    pub(super) async fn calm(&self) -> Result<()> {
+        self.probes.set(self.probes.get() + 1);
+        let name = format!("probe-{}", self.probes.get());
+        self.operator.server(&name, minimal()).await?;
+        self.at_rest(&name).await.map(drop)
+    }
+
+    /// Has the server looked at once more, by a change that means nothing, and waits until that is over.
+    pub(super) async fn look_again(&self) -> Result<()> {
+        let mark = self.operator.recorder.mark();
+        let patch = json!({"metadata": {"annotations": {"example.com/look": self.probes.get().to_string()}}});
+        self.operator.servers().patch(NAME, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        self.operator.recorder.seen(mark, &pass()).await?;
+        self.calm().await
+    }
+
+    /// How many passes over the server there were.
+    pub(super) fn passes(&self, mark: Mark) -> usize {
+        self.operator.recorder.since(mark).only(&pass()).len()
+    }
+
+    /// Scales the Deployment, the way `kubectl scale` and autoscalers do.
+    pub(super) async fn scale(&self, count: i32) -> Result<()> {
+        let scale = Patch::Merge(json!({"spec": {"replicas": count}}));
+        let params = PatchParams { field_manager: Some("scaler".to_owned()), ..PatchParams::default() };
+        self.space.api::<Deployment>().patch_scale(NAME, &params, &scale).await?;
+        Ok(())
+    }
+
+    /// The Deployment.
+    pub(super) async fn deployment(&self) -> Result<Deployment> {
+        self.operator.deployment(NAME).await
+    }
+
+    /// The number of proxies that the Deployment asks for.
+    pub(super) async fn live(&self) -> Result<i32> {
+        Ok(replicas(&self.deployment().await?))
+    }
+
+    /// Waits until the Deployment asks for this number of proxies.
+    pub(super) async fn until_live(&self, count: i32) -> Result<()> {
+        let what = format!("{count} replicas are asked for");
+        let done = |deployment: &Deployment| replicas(deployment) == count;
+        wait::until(&self.space.api::<Deployment>(), NAME, &what, done).await.map(drop)
+    }
+
+    /// The operator's writes about the server and its children. Events are no writes to any of them.
+    pub(super) fn writes(&self, mark: Mark) -> Vec<Exchange> {
+        let is_about_it = |write: &&Exchange| {
+            let name = write.name.as_deref().unwrap_or_default();
+            write.resource != "events" && !name.contains("probe-")
+        };
+        self.operator.recorder.since(mark).writes().iter().filter(is_about_it).cloned().collect()
+    }
+
+    /// The applies of the Deployment.
+    pub(super) fn applies(&self, mark: Mark) -> Vec<Exchange> {
+        self.operator.recorder.since(mark).only(&deployment_apply()).iter().cloned().collect()
+    }
+
+    /// Everything that belongs to the server, but for what the API server and its controllers keep account of.
+    pub(super) async fn children(&self) -> Result<Children> {
+        let mut found = BTreeMap::new();
+        for kind in [
+            ApiResource::erase::<ConfigMap>(&()),
+            ApiResource::erase::<Deployment>(&()),
+            ApiResource::erase::<Role>(&()),
+            ApiResource::erase::<RoleBinding>(&()),
+            ApiResource::erase::<Service>(&()),
+            ApiResource::erase::<ServiceAccount>(&()),
+            ApiResource::erase::<StatefulSet>(&()),
+        ] {
+            let api: Api<DynamicObject> =
+                Api::namespaced_with(self.space.client(), self.space.namespace(), &kind);
+            for object in api.list(&ListParams::default()).await?.items {
+                if object.owner_references().iter().any(|owner| owner.name == NAME) {
+                    found.insert(format!("{} {}", kind.kind, object.name_any()), content(&object));
+                }
+            }
+        }
+        Ok(Children(found))
+    }
+}
+
+/// What every pass over the server does.
+fn pass() -> Pattern {
+    Pattern::verb(Verb::Get).of("secrets").named(PULSE)
+}
+
+/// The operator's applies of the Deployment.
+pub(super) fn deployment_apply() -> Pattern {
+    Pattern::verb(Verb::Apply).of("deployments").named(NAME).whole()
+}
+
+/// The operator's writes of the status.
+pub(super) fn status_apply() -> Pattern {
+    Pattern::verb(Verb::Apply).of("mcpservers").named(NAME).subresource("status")
+}
+
+/// The number of replicas that a request is about.
+pub(super) fn sent(apply: &Exchange) -> Option<i64> {
+    apply.body.as_ref()?.pointer("/spec/replicas")?.as_i64()
+}
+
+/// The condition that `R` is about.
+#[track_caller]
+pub(super) fn condition<R: Reason>(server: &MCPServer) -> Condition {
+    let all = server.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    find(all, R::TYPE).unwrap_or_else(|| panic!("there is no condition {}: {all:?}", R::TYPE)).clone()
+}
+
+/// Fails the test unless the server says this, about its current generation.
+#[track_caller]
+pub(super) fn assert_says<R: Reason>(server: &MCPServer, reason: R) {
+    let condition = condition::<R>(server);
+    assert_eq!((condition.status.as_str(), condition.reason.as_str()), (reason.status().as_str(), reason.as_str()));
+    assert_eq!(condition.observed_generation, server.metadata.generation, "{condition:?}");
+    assert!(!condition.message.is_empty(), "{condition:?}");
+}
+
+/// What the conditions of a server say, by their types.
+pub(super) fn conditions(server: &MCPServer) -> BTreeMap<String, (String, String)> {
+    let all = server.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    all.map(|condition| (condition.type_.clone(), (condition.status.clone(), condition.reason.clone()))).collect()
+}
+
+/// The children at one moment, by kind and name.
+#[derive(Debug)]
+pub(super) struct Children(BTreeMap<String, Value>);
+
+impl Children {
+    /// Where they differ from what they were.
+    pub(super) fn changes_since(&self, before: &Self) -> BTreeSet<String> {
+        let whole = |children: &Self| children.0.clone().into_iter().collect::<Map<_, _>>().into();
+        let mut changes = BTreeSet::new();
+        compare("", &whole(before), &whole(self), &mut changes);
+        changes
+    }
+
+    /// Fails the test unless exactly these places differ from what they were.
+    #[track_caller]
+    pub(super) fn assert_changed(&self, before: &Self, places: &[&str]) {
+        let expected: BTreeSet<String> = places.iter().map(|place| (*place).to_owned()).collect();
+        assert_eq!(self.changes_since(before), expected);
+    }
+}
+
+/// An object without what moves by itself.
+fn content(object: &DynamicObject) -> Value {
+    let mut value = json_of(object);
+    let fields = value.as_object_mut().unwrap();
+    fields.remove("status");
+    let metadata = fields["metadata"].as_object_mut().unwrap();
+    for field in ["generation", "managedFields", "resourceVersion"] {
+        metadata.remove(field);
+    }
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+        annotations.remove("deployment.kubernetes.io/revision");
+    }
+    if metadata.get("annotations").and_then(Value::as_object).is_some_and(Map::is_empty) {
+        metadata.remove("annotations");
+    }
+    by_name(value)
+}
+
+/// Lists become objects with the names of their entries as keys, and texts that are JSON become that.
+fn by_name(value: Value) -> Value {
+    let key = |index: usize, entry: &Value| match entry.get("name").and_then(Value::as_str) {
+        Some(name) => name.to_owned(),
+        None => index.to_string(),
+    };
+    match value {
+        Value::Array(list) => {
+            let entries = list.into_iter().enumerate();
+            entries.map(|(index, entry)| (key(index, &entry), by_name(entry))).collect::<Map<_, _>>().into()
+        }
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, field)| (name, by_name(field))).collect::<Map<_, _>>().into()
+        }
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(document @ Value::Object(_)) => by_name(document),
+            _ => text.into(),
+        },
+        other => other,
+    }
+}
+
+fn compare(place: &str, before: &Value, after: &Value, changes: &mut BTreeSet<String>) {
+    match (before, after) {
+        (Value::Object(one), Value::Object(other)) => {
+            for name in one.keys().chain(other.keys()) {
+                let place = if place.is_empty() { name.clone() } else { format!("{place}/{name}") };
+                match (one.get(name), other.get(name)) {
+                    (Some(before), Some(after)) => compare(&place, before, after, changes),
+                    _ => drop(changes.insert(place)),
+                }
+            }
+        }
+        _ if before == after => {}
+        _ => drop(changes.insert(place.to_owned())),
+    }
+}
