@@ -214,16 +214,21 @@ fn take_folder(folder: &Path) -> Result<File> {
 
 /// The process that keeps the cluster whose files are in `folder`, if one is running.
 pub fn keeper(folder: &Path) -> Option<u32> {
-    if !folder.exists() || is_abandoned(folder) {
+    let lock = File::open(folder.join("lock")).ok()?;
+    if is_free(&lock) {
         return None;
     }
     fs::read_to_string(folder.join("lock")).ok()?.trim().parse().ok()
 }
 
-/// Whether nobody holds the lock of a cluster's folder.
+/// Whether nobody holds the lock of a cluster's folder. A folder without one was being removed.
 fn is_abandoned(folder: &Path) -> bool {
-    let Ok(lock) = open_lock(&folder.join("lock")) else { return false };
-    flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+    File::open(folder.join("lock")).map_or(true, |lock| is_free(&lock))
+}
+
+/// Whether nobody holds this lock.
+fn is_free(lock: &File) -> bool {
+    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 /// Opens a lock file, which is never truncated: another process may hold it.

@@ -3,13 +3,6 @@
 
 mod cleanup;
 mod corpus;
-mod corpus_coverage;
-mod corpus_judge;
-mod corpus_kinds;
-mod corpus_mutation;
-mod corpus_path;
-mod corpus_schema;
-mod corpus_words;
 mod crds;
 mod facts;
 mod facts_custom;

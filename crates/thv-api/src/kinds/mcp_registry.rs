@@ -35,9 +35,8 @@ impl Kind for MCPRegistrySpec {
 }
 
 /// What clients are told, in either version: the whole kind is deprecated.
-const DEPRECATION: &str = "MCPRegistry is deprecated and will be removed in a future release; install the \
-     ToolHive registry server via the toolhive-registry-server Helm chart \
-     (https://github.com/stacklok/toolhive-registry-server) instead";
+const DEPRECATION: &str = "MCPRegistry will go away: install the registry server with the chart \
+     toolhive-registry-server of https://github.com/stacklok/toolhive-registry-server";
 
 /// What a registry should be like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

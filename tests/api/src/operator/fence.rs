@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::ResourceExt;
 use serde_json::json;
 use thv_api::kinds::MCPToolConfigSpec;
 use thv_testbed::{Pattern, Verb, in_namespace};
@@ -37,7 +36,7 @@ async fn s0_02_a_new_image_moves_the_stamp_with_the_generation() {
             "ConfigMap/s-runconfig data[runconfig.json].image",
         ]);
         assert_eq!(before.changes(&operator.children().await?), expected);
-        assert_eq!(operator.deployment_applies(mark), 1);
+        operator.assert_applies(mark, 1);
 
         let sets = operator.replica_sets("s").await?;
         let stamps: Vec<i64> = sets
@@ -104,7 +103,7 @@ async fn s0_06_an_upgrade_of_the_operator_mints_a_revision() {
         expected.insert("Deployment/s spec.template.spec.containers[toolhive].imagePullPolicy".to_owned());
         let changed = before.changes(&operator.children().await?);
         assert!(changed.is_subset(&expected) && changed.is_superset(&minted()), "{changed:?}");
-        assert_eq!(operator.deployment_applies(mark), 1);
+        operator.assert_applies(mark, 1);
         assert_eq!(operator.rollouts("s").await?, 2);
         Ok(())
     })
@@ -125,7 +124,7 @@ async fn s0_06_an_edit_that_changes_no_pod_moves_neither_stamp_nor_revision() {
 
         assert_eq!(server.metadata.generation, Some(2));
         assert_eq!(before.changes(&operator.children().await?), places(["Deployment/s spec.replicas"]));
-        assert_eq!(operator.deployment_applies(mark), 1);
+        operator.assert_applies(mark, 1);
         let scaled = operator.deployment("s").await?;
         assert_eq!((Birth::of(&scaled), Birth::of(&scaled).stamp), (Birth::of(&old), 1));
         assert_eq!(operator.rollouts("s").await?, 1);
@@ -157,7 +156,7 @@ async fn s0_06_a_lost_annotation_rolls_nothing_and_an_old_one_is_overruled() {
         let mark = operator.recorder.mark();
         operator.edit("s", json!({"spec": {"image": "localhost/server:2"}})).await?;
         assert!(Birth::of(&operator.deployment("s").await?).revision > Birth::of(&old).revision);
-        assert_eq!(operator.deployment_applies(mark), 1);
+        operator.assert_applies(mark, 1);
         Ok(())
     })
     .await;
@@ -190,20 +189,22 @@ async fn s0_15_generations_are_those_that_the_api_server_counts() {
             assert_eq!(Birth::of(&operator.deployment("s").await?).stamp, generation);
         }
 
-        // A Deployment counts changes of its spec and not those of its metadata: the operator's skip rule rests on it.
+        // A Deployment counts changes of its spec and of its annotations, but not those of its labels and status.
+        let deployments = space.api::<Deployment>();
         let deployment = operator.deployment("s").await?;
-        let noted = patch(
-            &space.api::<Deployment>(),
-            "s",
-            json!({"metadata": {"annotations": {"somebody": "else"}}}),
-        )
-        .await?;
-        assert_eq!(noted.metadata.generation, deployment.metadata.generation);
-        assert_eq!(changes(&deployment, &noted), places(["metadata.annotations.somebody"]));
+        let generation = deployment.metadata.generation.unwrap();
+        let labelled = patch(&deployments, "s", json!({"metadata": {"labels": {"somebody": "else"}}})).await?;
+        assert_eq!(labelled.metadata.generation, Some(generation));
+        assert_eq!(changes(&deployment, &labelled), places(["metadata.labels.somebody"]));
+        let noted = patch(&deployments, "s", json!({"metadata": {"annotations": {"somebody": "else"}}})).await?;
+        assert_eq!(noted.metadata.generation, Some(generation + 1));
         operator.edit("s", json!({"spec": {"replicas": 2}})).await?;
         let scaled = operator.deployment("s").await?;
-        assert_eq!(scaled.metadata.generation, deployment.metadata.generation.map(|count| count + 1));
-        assert_eq!(scaled.annotations()["somebody"], "else");
+        assert_eq!(scaled.metadata.generation, Some(generation + 2));
+        assert_eq!(
+            changes(&deployment, &scaled),
+            places(["metadata.annotations.somebody", "metadata.labels.somebody", "spec.replicas"])
+        );
         Ok(())
     })
     .await;

@@ -1,12 +1,21 @@
 //! The operator, run as a program under its own role behind a recorder.
 
+mod autoscaler;
+mod conditions;
 mod crash;
 mod difference;
 mod fence;
 mod lifecycle;
+mod overrides;
 mod ownership;
+mod replicas;
 mod rollout;
 mod rules;
+mod scene;
+mod sessions;
+mod stdio_cap;
+mod steady;
+mod stopping;
 
 use std::collections::BTreeMap;
 

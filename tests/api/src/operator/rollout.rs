@@ -153,9 +153,14 @@ impl Operator {
         log.iter().filter(is_meant).cloned().collect()
     }
 
-    /// How often the Deployment of the server `s` was applied since `mark`.
-    pub(crate) fn deployment_applies(&self, mark: Mark) -> usize {
-        self.recorder.since(mark).only(&Pattern::verb(Verb::Apply).of("deployments").named("s").whole()).len()
+    /// Fails the test unless the Deployment of the server `s` was written this often since `mark`, and only by applies.
+    /// Those that came too late, because somebody else had just written its status, do not count.
+    #[track_caller]
+    pub(crate) fn assert_applies(&self, mark: Mark, times: usize) {
+        let log = self.recorder.since(mark).writes().only(&Pattern::any().of("deployments").named("s"));
+        let is_apply = |write: &Exchange| write.verb == Verb::Apply && write.subresource.is_none();
+        let done = log.iter().filter(|write| write.told != Some(409)).count();
+        assert!(done == times && log.iter().all(is_apply), "expected {times} applies, there were:\n{log}");
     }
 
     /// Restarts the operator and shows that it changes nothing about the server `s`: every child is applied once, which

@@ -1,22 +1,21 @@
 //! One server, brought to rest, and what has changed about it since.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
-use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
-use kube::{Api, ResourceExt};
-use serde_json::{Map, Value, json};
+use kube::api::{Patch, PatchParams};
+use serde_json::{Value, json};
 use thv_api::conditions::{Reason, find};
 use thv_api::kinds::{MCPServer, MCPServerPhase};
 use thv_testbed::{Exchange, Mark, Pattern, Space, Verb, wait};
 
+use super::difference::{Children, places};
 use super::{Operator, minimal};
-use crate::fixture::{apply, json_of, merge, replicas};
+use crate::fixture::{apply, replicas};
 
 /// The server that a test is about.
 pub(super) const NAME: &str = "s";
@@ -55,8 +54,10 @@ impl Scene {
     /// Makes the server, and waits until it is at rest.
     pub(super) async fn make(&self, spec: Value) -> Result<MCPServer> {
         let mut whole = minimal();
-        merge(&mut whole, json!({"secrets": [{"name": PULSE, "key": "beat"}]}));
-        merge(&mut whole, spec);
+        whole["secrets"] = json!([{"name": PULSE, "key": "beat"}]);
+        for (field, value) in spec.as_object().into_iter().flatten() {
+            whole[field] = value.clone();
+        }
         self.operator.server(NAME, whole).await?;
         self.rest().await
     }
@@ -68,13 +69,16 @@ impl Scene {
     }
 
     /// Waits until the server is as it stays without a node.
-    async fn rest(&self) -> Result<MCPServer> { self.at_rest(NAME).await }
+    async fn rest(&self) -> Result<MCPServer> {
+        self.at_rest(NAME).await
+    }
 
     async fn at_rest(&self, name: &str) -> Result<MCPServer> {
         wait::until(&self.operator.servers(), name, "it is at rest", |server| {
             let Some(status) = &server.status else { return false };
             status.observed_generation == server.metadata.generation
-                && (status.phase == Some(MCPServerPhase::Stopped) || status.message.as_deref() == Some(AT_REST))
+                && (status.phase == Some(MCPServerPhase::Stopped)
+                    || status.message.as_deref() == Some(AT_REST))
         })
         .await
     }
@@ -119,13 +123,6 @@ impl Scene {
         Ok(replicas(&self.deployment().await?))
     }
 
-    /// Waits until the Deployment asks for this number of proxies.
-    pub(super) async fn until_live(&self, count: i32) -> Result<()> {
-        let what = format!("{count} replicas are asked for");
-        let done = |deployment: &Deployment| replicas(deployment) == count;
-        wait::until(&self.space.api::<Deployment>(), NAME, &what, done).await.map(drop)
-    }
-
     /// The operator's writes about the server and its children. Events are no writes to any of them.
     pub(super) fn writes(&self, mark: Mark) -> Vec<Exchange> {
         let is_about_it = |write: &&Exchange| {
@@ -140,27 +137,19 @@ impl Scene {
         self.operator.recorder.since(mark).only(&deployment_apply()).iter().cloned().collect()
     }
 
-    /// Everything that belongs to the server, but for what the API server and its controllers keep account of.
+    /// The children of the server as they are now.
     pub(super) async fn children(&self) -> Result<Children> {
-        let mut found = BTreeMap::new();
-        for kind in [
-            ApiResource::erase::<ConfigMap>(&()),
-            ApiResource::erase::<Deployment>(&()),
-            ApiResource::erase::<Role>(&()),
-            ApiResource::erase::<RoleBinding>(&()),
-            ApiResource::erase::<Service>(&()),
-            ApiResource::erase::<ServiceAccount>(&()),
-            ApiResource::erase::<StatefulSet>(&()),
-        ] {
-            let api: Api<DynamicObject> =
-                Api::namespaced_with(self.space.client(), self.space.namespace(), &kind);
-            for object in api.list(&ListParams::default()).await?.items {
-                if object.owner_references().iter().any(|owner| owner.name == NAME) {
-                    found.insert(format!("{} {}", kind.kind, object.name_any()), content(&object));
-                }
-            }
-        }
-        Ok(Children(found))
+        Children::of(&self.space, &self.operator.servers().get(NAME).await?).await
+    }
+
+    /// Fails the test unless exactly these places of the children differ from what they were.
+    pub(super) async fn assert_changed<const N: usize>(
+        &self,
+        before: &Children,
+        all: [&str; N],
+    ) -> Result<()> {
+        assert_eq!(before.changes(&self.children().await?), places(all));
+        Ok(())
     }
 }
 
@@ -195,7 +184,10 @@ pub(super) fn condition<R: Reason>(server: &MCPServer) -> Condition {
 #[track_caller]
 pub(super) fn assert_says<R: Reason>(server: &MCPServer, reason: R) {
     let condition = condition::<R>(server);
-    assert_eq!((condition.status.as_str(), condition.reason.as_str()), (reason.status().as_str(), reason.as_str()));
+    assert_eq!(
+        (condition.status.as_str(), condition.reason.as_str()),
+        (reason.status().as_str(), reason.as_str())
+    );
     assert_eq!(condition.observed_generation, server.metadata.generation, "{condition:?}");
     assert!(!condition.message.is_empty(), "{condition:?}");
 }
@@ -203,82 +195,6 @@ pub(super) fn assert_says<R: Reason>(server: &MCPServer, reason: R) {
 /// What the conditions of a server say, by their types.
 pub(super) fn conditions(server: &MCPServer) -> BTreeMap<String, (String, String)> {
     let all = server.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    all.map(|condition| (condition.type_.clone(), (condition.status.clone(), condition.reason.clone()))).collect()
-}
-
-/// The children at one moment, by kind and name.
-#[derive(Debug)]
-pub(super) struct Children(BTreeMap<String, Value>);
-
-impl Children {
-    /// Where they differ from what they were.
-    pub(super) fn changes_since(&self, before: &Self) -> BTreeSet<String> {
-        let whole = |children: &Self| children.0.clone().into_iter().collect::<Map<_, _>>().into();
-        let mut changes = BTreeSet::new();
-        compare("", &whole(before), &whole(self), &mut changes);
-        changes
-    }
-
-    /// Fails the test unless exactly these places differ from what they were.
-    #[track_caller]
-    pub(super) fn assert_changed(&self, before: &Self, places: &[&str]) {
-        let expected: BTreeSet<String> = places.iter().map(|place| (*place).to_owned()).collect();
-        assert_eq!(self.changes_since(before), expected);
-    }
-}
-
-/// An object without what moves by itself.
-fn content(object: &DynamicObject) -> Value {
-    let mut value = json_of(object);
-    let fields = value.as_object_mut().unwrap();
-    fields.remove("status");
-    let metadata = fields["metadata"].as_object_mut().unwrap();
-    for field in ["generation", "managedFields", "resourceVersion"] {
-        metadata.remove(field);
-    }
-    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
-        annotations.remove("deployment.kubernetes.io/revision");
-    }
-    if metadata.get("annotations").and_then(Value::as_object).is_some_and(Map::is_empty) {
-        metadata.remove("annotations");
-    }
-    by_name(value)
-}
-
-/// Lists become objects with the names of their entries as keys, and texts that are JSON become that.
-fn by_name(value: Value) -> Value {
-    let key = |index: usize, entry: &Value| match entry.get("name").and_then(Value::as_str) {
-        Some(name) => name.to_owned(),
-        None => index.to_string(),
-    };
-    match value {
-        Value::Array(list) => {
-            let entries = list.into_iter().enumerate();
-            entries.map(|(index, entry)| (key(index, &entry), by_name(entry))).collect::<Map<_, _>>().into()
-        }
-        Value::Object(fields) => {
-            fields.into_iter().map(|(name, field)| (name, by_name(field))).collect::<Map<_, _>>().into()
-        }
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(document @ Value::Object(_)) => by_name(document),
-            _ => text.into(),
-        },
-        other => other,
-    }
-}
-
-fn compare(place: &str, before: &Value, after: &Value, changes: &mut BTreeSet<String>) {
-    match (before, after) {
-        (Value::Object(one), Value::Object(other)) => {
-            for name in one.keys().chain(other.keys()) {
-                let place = if place.is_empty() { name.clone() } else { format!("{place}/{name}") };
-                match (one.get(name), other.get(name)) {
-                    (Some(before), Some(after)) => compare(&place, before, after, changes),
-                    _ => drop(changes.insert(place)),
-                }
-            }
-        }
-        _ if before == after => {}
-        _ => drop(changes.insert(place.to_owned())),
-    }
+    all.map(|condition| (condition.type_.clone(), (condition.status.clone(), condition.reason.clone())))
+        .collect()
 }

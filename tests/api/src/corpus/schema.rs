@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 
-use crate::corpus_path::{Step, join, steps};
+use crate::corpus::path::{Step, join, steps};
 
 /// The schema of the version that is stored. The corpus shows that the others judge alike.
 pub(crate) fn stored_schema(definition: &CustomResourceDefinition) -> Result<Value> {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::corpus::Corpus;
-use crate::corpus_schema::{place_of, rules, stored_schema};
+use crate::corpus::schema::{place_of, rules, stored_schema};
 use crate::crds;
 
 /// Puts the messages of the definitions under test in the place of ours, when they are not ours. Rules that are

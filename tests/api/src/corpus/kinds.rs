@@ -3,8 +3,8 @@
 use anyhow::{Result, ensure};
 use thv_testbed::{Space, in_namespace};
 
+use crate::corpus::judge::{Endpoint, complaint, wrong_additions};
 use crate::corpus::{Case, Corpus};
-use crate::corpus_judge::{Endpoint, complaint, wrong_additions};
 use crate::crds;
 
 async fn check(space: Space, kind: &str) -> Result<()> {

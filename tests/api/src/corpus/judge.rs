@@ -10,8 +10,8 @@ use kube::core::Status;
 use serde_json::{Value, json};
 use thv_testbed::Space;
 
+use crate::corpus::path::{join, leaves};
 use crate::corpus::{Case, Cause, Defaulting};
-use crate::corpus_path::{join, leaves};
 
 /// Dry runs are cheap; this many at a time keep two cores busy.
 const AT_ONCE: usize = 4;

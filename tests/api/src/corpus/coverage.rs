@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use crate::corpus::Corpus;
-use crate::corpus_path::join;
-use crate::corpus_schema::{place_of, places, stored_schema, visit};
+use crate::corpus::path::join;
+use crate::corpus::schema::{place_of, places, stored_schema, visit};
 use crate::crds;
 
 /// What the corpus has for one kind.

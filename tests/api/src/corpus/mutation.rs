@@ -10,9 +10,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::{Value, json};
 use thv_testbed::{Space, in_namespace};
 
+use crate::corpus::judge::{Endpoint, Verdict, complaint};
+use crate::corpus::schema::{Rule, place_of, rules, stored_schema};
 use crate::corpus::{Case, Corpus};
-use crate::corpus_judge::{Endpoint, Verdict, complaint};
-use crate::corpus_schema::{Rule, place_of, rules, stored_schema};
 use crate::crds;
 
 /// So many versions of the largest kind still fit into one object of etcd.

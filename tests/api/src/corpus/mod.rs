@@ -4,6 +4,14 @@
 //! common; they count at every place that the file names, with paths from that place on. A case is written as
 //! changes to an earlier one; one that is rejected differs from an accepted one in exactly one thing.
 
+mod coverage;
+mod judge;
+mod kinds;
+mod mutation;
+mod path;
+mod schema;
+mod words;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +20,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::corpus_path::{join, remove, set, steps};
-use crate::corpus_words::speak_like_the_definitions;
+use self::path::{join, remove, set, steps};
+use self::words::speak_like_the_definitions;
 
 /// One object, and what the API server has to make of it.
 #[derive(Clone, Debug)]

@@ -1,0 +1,254 @@
+//! The number of proxies: the user's, or nobody's.
+
+use std::pin::pin;
+
+use anyhow::Result;
+use futures::{Stream, StreamExt};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
+use kube::api::{ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use serde_json::{Value, json};
+use thv_api::names::HANDOFF_FIELD_MANAGER as HANDOFF;
+use thv_testbed::{Mark, Moment, in_namespace, wait};
+
+use super::scene::{NAME, Scene, deployment_apply, sent};
+use crate::fixture::{managers, replicas, resource_version};
+
+#[tokio::test]
+async fn s2_01_replicas_that_nobody_set_are_nobodys() {
+    in_namespace(async |space| {
+        let mut scene = Scene::with(&space, json!({})).await?;
+        assert_eq!(scene.applies(Mark::default()).len(), 1);
+        assert_eq!(scene.live().await?, 1);
+        let before = scene.children().await?;
+
+        scene.scale(3).await?;
+        scene.look_again().await?;
+        let mark = scene.operator.recorder.mark();
+        scene.operator.subject.restart().await?;
+        scene.operator.recorder.seen(mark, &deployment_apply()).await?;
+        scene.look_again().await?;
+        assert_eq!(scene.live().await?, 3);
+        scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await?;
+        let applies = scene.applies(Mark::default());
+        assert_eq!(applies.iter().map(sent).collect::<Vec<_>>(), [None, None], "{applies:?}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s2_02_one_replica_is_one() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({})).await?;
+        let (before, mark) = (scene.children().await?, scene.operator.recorder.mark());
+        scene.edit(json!({"replicas": 1})).await?;
+        assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [Some(1)]);
+        scene.assert_changed(&before, []).await?;
+
+        let mark = scene.operator.recorder.mark();
+        scene.scale(2).await?;
+        assert_eq!(sent(&scene.operator.recorder.seen(mark, &deployment_apply()).await?), Some(1));
+        scene.assert_changed(&before, []).await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s2_03_three_replicas_are_three_where_the_transport_allows_it() {
+    for transport in ["sse", "streamable-http"] {
+        in_namespace(async |space| {
+            let scene = Scene::with(&space, json!({"transport": transport})).await?;
+            let (before, mark) = (scene.children().await?, scene.operator.recorder.mark());
+            scene.edit(json!({"replicas": 3})).await?;
+            assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [Some(3)]);
+            assert_eq!(scene.live().await?, 3);
+            scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn s2_07_the_grace_period_is_always_sent() {
+    let grace = |template: &Value| template["spec"]["terminationGracePeriodSeconds"].as_i64();
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({})).await?;
+        // The API server would choose the same, so only the request shows that it is ours.
+        let applies = scene.applies(Mark::default());
+        let body = applies[0].body.as_ref().unwrap();
+        assert_eq!((sent(&applies[0]), grace(&body["spec"]["template"])), (None, Some(30)));
+
+        let (before, mark) = (scene.children().await?, scene.operator.recorder.mark());
+        let hasty =
+            Patch::Merge(json!({"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}));
+        space.api::<Deployment>().patch(NAME, &PatchParams::default(), &hasty).await?;
+        let repair = scene.operator.recorder.seen(mark, &deployment_apply()).await?;
+        assert_eq!(grace(&repair.body.unwrap()["spec"]["template"]), Some(30));
+        scene.assert_changed(&before, []).await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s2_08_a_config_change_rolls_the_pods_and_leaves_their_number_alone() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({})).await?;
+        scene.scale(3).await?;
+        scene.look_again().await?;
+        let edits = [
+            (json!({"image": "localhost/server:2"}), "ConfigMap/s-runconfig data[runconfig.json].image"),
+            (json!({"audit": {"enabled": true}}), "ConfigMap/s-runconfig data[runconfig.json].audit_config"),
+        ];
+        for (edit, place) in edits {
+            let (before, deployment) = (scene.children().await?, scene.deployment().await?);
+            let sets = replica_sets(&scene).await?;
+            let (mark, seen) = (scene.operator.recorder.mark(), watch(&scene, &deployment).await?);
+            scene.edit(edit).await?;
+            scene.look_again().await?;
+            let changes = before.changes(&scene.children().await?);
+            let template = "Deployment/s spec.template.";
+            assert!(changes.contains(place), "{changes:?}");
+            assert!(changes.iter().any(|change| change.starts_with(template)), "{changes:?}");
+            assert!(!changes.contains("Deployment/s spec.replicas"), "{changes:?}");
+            let others = changes.iter().filter(|change| !change.starts_with(template));
+            let known = ["Deployment/s metadata.annotations[toolhive.stacklok.dev/revision]"];
+            let others: Vec<_> = others.filter(|change| !known.contains(&change.as_str())).collect();
+            assert!(others.iter().all(|change| change.starts_with("ConfigMap/s-runconfig ")), "{others:?}");
+            assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [None]);
+
+            // Someone scales on, which ends the watch; until then, it was three.
+            scene.scale(4).await?;
+            let counts = counts_until(seen, 4).await?;
+            assert!(counts.iter().all(|count| *count == 3), "{counts:?}");
+            scene.scale(3).await?;
+            assert_eq!(replica_sets(&scene).await?, sets + 1);
+        }
+        Ok(())
+    })
+    .await;
+}
+
+async fn replica_sets(scene: &Scene) -> Result<usize> {
+    let all = scene.space.api::<ReplicaSet>().list(&ListParams::default().labels("toolhive-name=s")).await?;
+    Ok(all.items.len())
+}
+
+/// Every change of the Deployment from `since` on.
+async fn watch(
+    scene: &Scene,
+    since: &Deployment,
+) -> Result<impl Stream<Item = kube::Result<WatchEvent<Deployment>>> + use<>> {
+    let only = WatchParams::default().fields(&format!("metadata.name={NAME}"));
+    Ok(scene.space.api::<Deployment>().watch(&only, &resource_version(since)).await?)
+}
+
+/// The replicas that a watch saw before it saw `last`.
+async fn counts_until(
+    watch: impl Stream<Item = kube::Result<WatchEvent<Deployment>>>,
+    last: i32,
+) -> Result<Vec<i32>> {
+    let mut watch = pin!(watch);
+    let mut counts = Vec::new();
+    let reading = async {
+        while let Some(event) = watch.next().await {
+            match event? {
+                WatchEvent::Modified(deployment) if replicas(&deployment) == last => return Ok(counts),
+                WatchEvent::Modified(deployment) => counts.push(replicas(&deployment)),
+                other => anyhow::bail!("the Deployment was not only modified: {other:?}"),
+            }
+        }
+        anyhow::bail!("the watch has ended before there were {last} replicas")
+    };
+    tokio::time::timeout(wait::DEADLINE, reading).await?
+}
+
+#[tokio::test]
+async fn s2_09_replicas_that_are_taken_back_are_handed_over_and_never_fall_to_one() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({"replicas": 2})).await?;
+        let (before, deployment) = (scene.children().await?, scene.deployment().await?);
+        assert_eq!(replicas(&deployment), 2);
+        let (mark, seen) = (scene.operator.recorder.mark(), watch(&scene, &deployment).await?);
+        scene.edit(json!({"replicas": null})).await?;
+        scene.look_again().await?;
+        scene.assert_changed(&before, []).await?;
+
+        let applies = scene.applies(mark);
+        let steps: Vec<_> =
+            applies.iter().map(|apply| (apply.field_manager().unwrap(), sent(apply))).collect();
+        assert_eq!(steps, [(HANDOFF, Some(2)), ("toolhive-operator", None)]);
+        for apply in &applies {
+            let metadata = &apply.body.as_ref().unwrap()["metadata"];
+            assert!(metadata["uid"].is_string() && metadata["resourceVersion"].is_string(), "{metadata}");
+        }
+        assert!(managers(&scene.deployment().await?).contains(&HANDOFF.to_owned()));
+
+        // Whoever scales next takes the number over, and it stays.
+        scene.scale(5).await?;
+        let counts = counts_until(seen, 5).await?;
+        assert!(counts.iter().all(|count| *count == 2), "{counts:?}");
+        scene.look_again().await?;
+        assert_eq!(scene.live().await?, 5);
+        assert!(!managers(&scene.deployment().await?).contains(&HANDOFF.to_owned()));
+        assert_eq!(scene.applies(mark).len(), 2);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s2_09_the_hand_over_survives_the_death_of_the_operator_between_its_two_writes() {
+    for survived in [0, 1] {
+        in_namespace(async |space| {
+            let mut scene = Scene::with(&space, json!({"replicas": 2})).await?;
+            let seen = watch(&scene, &scene.deployment().await?).await?;
+            let recorder = &scene.operator.recorder;
+            let mark = recorder.mark();
+            let mut breakpoint = recorder.breakpoint(deployment_apply(), survived, Moment::AfterCommit);
+            let none = Patch::Merge(json!({"spec": {"replicas": null}}));
+            let edited = scene.operator.servers().patch(NAME, &PatchParams::default(), &none).await?;
+            breakpoint.hit().await?;
+            scene.operator.subject.kill().await?;
+            drop(breakpoint);
+            scene.operator.subject.restart().await?;
+            wait::until(&scene.operator.servers(), NAME, "the new operator has seen the edit", |server| {
+                server.status.as_ref().and_then(|status| status.observed_generation)
+                    == edited.metadata.generation
+            })
+            .await?;
+            scene.look_again().await?;
+            assert_eq!(sent(scene.applies(mark).last().unwrap()), None);
+            scene.scale(5).await?;
+            let counts = counts_until(seen, 5).await?;
+            assert!(counts.iter().all(|count| *count == 2), "{counts:?}");
+            scene.look_again().await?;
+            assert_eq!(scene.live().await?, 5);
+            Ok(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn s2_10_replicas_that_are_set_are_authoritative() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({})).await?;
+        let before = scene.children().await?;
+        // Also over somebody who has scaled while it was nobody's.
+        scene.scale(3).await?;
+        for count in [2, 4] {
+            let mark = scene.operator.recorder.mark();
+            scene.edit(json!({"replicas": count})).await?;
+            assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [Some(count)]);
+            assert_eq!(i64::from(scene.live().await?), count);
+            scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await?;
+        }
+        let mark = scene.operator.recorder.mark();
+        scene.scale(7).await?;
+        let repair = scene.operator.recorder.seen(mark, &deployment_apply()).await?;
+        assert_eq!((repair.field_manager(), sent(&repair)), (Some("toolhive-operator"), Some(4)));
+        assert_eq!(scene.live().await?, 4);
+        scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await
+    })
+    .await;
+}
