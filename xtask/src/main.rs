@@ -3,10 +3,12 @@
 #![expect(clippy::doc_markdown, reason = "comments on arguments are help texts, where backticks are noise")]
 
 mod acceptance;
+mod bench;
 mod ci;
 mod cluster;
 mod crds;
 mod deny;
+mod kinds;
 mod patch_schema;
 mod results;
 mod setup;
@@ -57,6 +59,11 @@ enum Command {
     CrdParity(crds::ParityArguments),
     /// Writes the table of how Kubernetes merges the fields of its types
     PatchSchema(patch_schema::Arguments),
+    /// Measures, and compares with targets. Never part of ci: a busy machine proves nothing
+    Bench {
+        #[command(subcommand)]
+        command: bench::Command,
+    },
     /// Everything that must pass before a change lands: setup, formatting, clippy, deny, tidy, CRDs, all tests
     Ci,
 }
@@ -109,6 +116,7 @@ async fn run(command: Command) -> Result<()> {
         Command::Crds(arguments) => crds::run(&arguments),
         Command::CrdParity(arguments) => crds::parity(&arguments),
         Command::PatchSchema(arguments) => patch_schema::run(&arguments),
+        Command::Bench { command } => bench::run(command).await,
         Command::Ci => ci::run().await,
     }
 }

@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Api;
-use kube::api::{Patch, PatchParams};
-use thv_testbed::{Assets, Bed, Cluster, ENVIRONMENT, Leftovers, Owner, wait};
+use thv_testbed::{Assets, Bed, Cluster, ENVIRONMENT, Leftovers, Owner};
 
 use crate::results::{Outcome, Results};
-use crate::setup;
 use crate::shell::{Stopwatch, cargo, run as run_command, say};
 use crate::suite::{self, Report, Suite};
+use crate::{kinds, setup};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -172,7 +169,8 @@ async fn on_cluster(
     let environment = vec![(ENVIRONMENT.to_owned(), file.display().to_string())];
 
     let bed = Bed::at(&file).await?;
-    install_kinds(&bed).await?;
+    // Many tests share the kinds of the API.
+    kinds::install(&bed.client()).await?;
     let before = bed.inventory().await?;
     let run = tokio::select! {
         reports = run_suites(tier, suites, filters, &environment) => reports,
@@ -197,23 +195,6 @@ async fn on_cluster(
         bail!("the cluster left something behind when it was stopped: {}", left.join(", "));
     }
     Ok(reports)
-}
-
-/// Installs the kinds of the API, which many tests share.
-async fn install_kinds(bed: &Bed) -> Result<()> {
-    let api: Api<CustomResourceDefinition> = Api::all(bed.client());
-    let mut names = Vec::new();
-    for definition in thv_api::crds() {
-        let name = definition.metadata.name.clone().context("a CRD has no name")?;
-        api.patch(&name, &PatchParams::apply("xtask").force(), &Patch::Apply(&definition)).await?;
-        names.push(name);
-    }
-    for name in names {
-        let served =
-            |definition: &CustomResourceDefinition| wait::has_condition(definition, "Established", "True");
-        wait::until(&api, &name, "it is served", served).await?;
-    }
-    Ok(())
 }
 
 /// What a whole run came to.

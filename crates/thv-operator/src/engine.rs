@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
 use serde_json::json;
 use thv_api::Object;
 use thv_api::conditions::Observation;
@@ -108,6 +110,10 @@ impl<S: Controlled> Engine<S> {
         };
         let object = match &cached.object {
             Ok(object) => object.clone(),
+            Err(malformed) if malformed.metadata.deletion_timestamp.is_some() => {
+                // It does not have to be mended to be removed.
+                return self.let_go(key, &malformed.metadata).await.map(|()| None);
+            }
             Err(malformed) => {
                 tracing::warn!(%key, %malformed, "the object is malformed and is left alone until it is mended");
                 self.events.malformed::<S>(malformed).await;
@@ -117,9 +123,9 @@ impl<S: Controlled> Engine<S> {
         if object.metadata.deletion_timestamp.is_some() {
             return self.part(key, &object, &cached).await.map(|()| None);
         }
-        if !has_finalizer(&object) {
+        if !has_finalizer::<S>(&object.metadata) {
             let change = FinalizerChange::Add(S::FINALIZER);
-            let changed = self.writer.finalizer(key, &object, change).await?;
+            let changed = self.writer.finalizer::<S>(key, &object.metadata, change).await?;
             self.note_owner(key, &changed);
             // The change comes back as an event, and the next pass starts from it.
             return Ok(None);
@@ -205,12 +211,23 @@ impl<S: Controlled> Engine<S> {
     /// The end of an object: its workloads are told to go, and nothing is waited for. What else belongs to it is
     /// collected by the API server.
     async fn part(&self, key: &Key, object: &Arc<Object<S>>, cached: &Cached<S>) -> Result<(), PassError> {
-        if !has_finalizer(object) {
+        if !has_finalizer::<S>(&object.metadata) {
             return Ok(());
         }
         let status = S::farewell(object, &observation(object));
         self.write_status(key, object, cached, &status).await?;
-        let uid = object.metadata.uid.as_deref().unwrap_or_default();
+        // The status has moved the version, so the object is read once more by the next pass if it has to be.
+        let mut metadata = object.metadata.clone();
+        metadata.resource_version = self.written_version(key).or(metadata.resource_version);
+        self.let_go(key, &metadata).await
+    }
+
+    /// Removes the workloads of an object, and then our finalizer.
+    async fn let_go(&self, key: &Key, metadata: &ObjectMeta) -> Result<(), PassError> {
+        if !has_finalizer::<S>(metadata) {
+            return Ok(());
+        }
+        let uid = metadata.uid.as_deref().unwrap_or_default();
         let deployments = self.caches.children.get(&ChildKind::Deployment);
         let deployment = deployments.and_then(|shelf| shelf.get(key)).filter(|facts| facts.controller == uid);
         if let Some(facts) = deployment {
@@ -222,12 +239,8 @@ impl<S: Controlled> Engine<S> {
                 self.writer.delete_object("apps/v1", "StatefulSet", key, &backend.identity.uid).await?;
             }
         }
-        // The status has moved the version, so the object is read once more by the next pass if it has to be.
-        let version = self.written_version(key).or_else(|| object.metadata.resource_version.clone());
-        let mut current = object.as_ref().clone();
-        current.metadata.resource_version = version;
         let change = FinalizerChange::Remove(S::FINALIZER);
-        self.writer.finalizer(key, &current, change).await?;
+        self.writer.finalizer::<S>(key, metadata, change).await?;
         Ok(())
     }
 
@@ -271,7 +284,7 @@ impl<S: Controlled> Engine<S> {
         all.entry(key.clone()).or_default().insert(place, written);
     }
 
-    fn note_owner(&self, key: &Key, object: &Object<S>) {
+    fn note_owner<K: Resource>(&self, key: &Key, object: &K) {
         if let Some(feed) = S::shelf(&self.caches).feed(&key.namespace) {
             self.remember(key, Place::Owner, feed.written(crate::shelf::resource_version(object)));
         }
@@ -289,8 +302,8 @@ impl<S: Controlled> Engine<S> {
     }
 }
 
-fn has_finalizer<S: Controlled>(object: &Object<S>) -> bool {
-    object.metadata.finalizers.iter().flatten().any(|name| name == S::FINALIZER)
+fn has_finalizer<S: Controlled>(metadata: &ObjectMeta) -> bool {
+    metadata.finalizers.iter().flatten().any(|name| name == S::FINALIZER)
 }
 
 fn observation<S: Controlled>(object: &Object<S>) -> Observation<'_> {

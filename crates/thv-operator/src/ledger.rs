@@ -39,6 +39,8 @@ struct Entry {
     applied: Option<(String, String)>,
     /// When we last put right what somebody else had changed.
     repairs: Vec<Instant>,
+    /// Whether the next apply would be such a repair.
+    is_repair: bool,
     truces: u32,
     until: Option<Instant>,
 }
@@ -56,6 +58,7 @@ impl Ledger {
     pub(crate) fn judge(&self, owner: &Key, child: &Child, live: &Facts) -> Verdict {
         let mut entries = self.entries();
         let entry = entries.entry(place(owner, child)).or_default();
+        entry.is_repair = false;
         let Some((digest, fingerprint)) = &entry.applied else { return Verdict::Apply };
         if *digest != child.digest() {
             return Verdict::Apply;
@@ -68,8 +71,8 @@ impl Ledger {
             return Verdict::Truce { wait: until - now, is_news: false };
         }
         entry.repairs.retain(|repair| now - *repair < WINDOW);
-        entry.repairs.push(now);
-        if entry.repairs.len() < FIGHT {
+        if entry.repairs.len() + 1 < FIGHT {
+            entry.is_repair = true;
             return Verdict::Apply;
         }
         let truce = FIRST_TRUCE.saturating_mul(2_u32.saturating_pow(entry.truces)).min(LONGEST_TRUCE);
@@ -80,12 +83,12 @@ impl Ledger {
     }
 
     /// Notes what an apply came to. One that changed nothing has not repaired anything either: somebody has
-    /// edited what is not ours.
+    /// edited what is not ours. Nor has one that was refused, because somebody was faster, and never comes here.
     pub(crate) fn applied(&self, owner: &Key, child: &Child, result: &Facts, changed: bool) {
         let mut entries = self.entries();
         let entry = entries.entry(place(owner, child)).or_default();
-        if !changed {
-            entry.repairs.pop();
+        if std::mem::take(&mut entry.is_repair) && changed {
+            entry.repairs.push(Instant::now());
         }
         entry.applied = Some((child.digest(), result.fingerprint(child)));
     }
@@ -155,11 +158,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_apply_that_is_refused_is_no_repair() {
+        let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
+        ledger.applied(&key, &child("1"), &live("0"), true);
+        for round in 1..2 * FIGHT {
+            assert_eq!(ledger.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn the_third_repair_within_a_minute_is_a_fight_that_we_stay_out_of() {
         let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
-        for round in 0..FIGHT - 1 {
-            ledger.applied(&key, &child("1"), &live(&format!("{round}0")), true);
+        ledger.applied(&key, &child("1"), &live("0"), true);
+        for round in 1..FIGHT {
             assert_eq!(ledger.judge(&key, &child("1"), &live(&format!("{round}1"))), Verdict::Apply);
+            ledger.applied(&key, &child("1"), &live(&format!("{round}2")), true);
         }
         assert_eq!(
             ledger.judge(&key, &child("1"), &live("99")),

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
-use kube::core::GroupVersionKind;
+use kube::core::{GroupVersionKind, PartialObjectMeta};
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -128,17 +129,20 @@ impl Writer {
     pub(crate) async fn finalizer<S: Kind>(
         &self,
         key: &Key,
-        object: &Object<S>,
+        metadata: &ObjectMeta,
         change: FinalizerChange,
-    ) -> Result<Object<S>, WriteError> {
+    ) -> Result<PartialObjectMeta<Object<S>>, WriteError> {
         let what = format!("the finalizer of {} {key}", S::KIND);
         let operations =
-            change.operations(object).ok_or_else(|| WriteError::Conflict { what: what.clone() })?;
+            change.operations(metadata).ok_or_else(|| WriteError::Conflict { what: what.clone() })?;
         self.json_patch(&self.owners::<S>(key), &key.name, what, operations).await
     }
 
     /// Makes the Go operator's part of a status ours. Nothing happens if there is none.
-    pub(crate) async fn take_over_status<S: Kind>(&self, key: &Key) -> Result<Option<Object<S>>, WriteError> {
+    pub(crate) async fn take_over_status<S: Kind>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<PartialObjectMeta<Object<S>>>, WriteError> {
         let what = format!("the managed fields of {} {key}", S::KIND);
         let api = self.owners::<S>(key);
         let metadata = api.get_metadata_opt(&key.name).await.map_err(|error| failure(what.clone(), error))?;
@@ -166,14 +170,15 @@ impl Writer {
         Ok(metadata.uid.zip(metadata.resource_version))
     }
 
-    /// Sends a JSON patch that has its own precondition.
+    /// Sends a JSON patch that has its own precondition. The answer is the metadata alone, so that it can be read even
+    /// when the rest of the object cannot.
     async fn json_patch<K>(
         &self,
         api: &Api<K>,
         name: &str,
         what: String,
         operations: Value,
-    ) -> Result<K, WriteError>
+    ) -> Result<PartialObjectMeta<K>, WriteError>
     where
         K: Clone + DeserializeOwned + Debug,
     {
@@ -183,7 +188,7 @@ impl Writer {
             source: Box::new(kube::Error::SerdeError(error)),
         })?;
         let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-        let result = api.patch(name, &params, &patch).await;
+        let result = api.patch_metadata(name, &params, &patch).await;
         self.metrics.wrote(Sent::JsonPatch, result.is_ok());
         result.map_err(|error| match error {
             // A test within the patch has failed.
@@ -272,10 +277,10 @@ pub(crate) enum FinalizerChange {
 impl FinalizerChange {
     /// The JSON patch, which holds for the version of the object that was read and no other; nothing if the object
     /// has no version.
-    fn operations<S: Kind>(self, object: &Object<S>) -> Option<Value> {
-        let version = object.metadata.resource_version.as_deref()?;
+    fn operations(self, metadata: &ObjectMeta) -> Option<Value> {
+        let version = metadata.resource_version.as_deref()?;
         let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": version});
-        let present = object.metadata.finalizers.as_deref().unwrap_or_default();
+        let present = metadata.finalizers.as_deref().unwrap_or_default();
         let change = match self {
             Self::Add(name) if present.is_empty() => {
                 json!({"op": "add", "path": "/metadata/finalizers", "value": [name]})
@@ -321,15 +326,14 @@ fn failure(what: String, error: kube::Error) -> WriteError {
 
 #[cfg(test)]
 mod tests {
-    use thv_api::kinds::MCPGroupSpec;
-
     use super::*;
 
-    fn group(finalizers: &[&str]) -> Object<MCPGroupSpec> {
-        let mut object: Object<MCPGroupSpec> =
-            serde_json::from_value(json!({"metadata": {"name": "g", "resourceVersion": "7"}})).unwrap();
-        object.metadata.finalizers = Some(finalizers.iter().map(|name| (*name).to_owned()).collect());
-        object
+    fn with(finalizers: &[&str]) -> ObjectMeta {
+        ObjectMeta {
+            resource_version: Some("7".to_owned()),
+            finalizers: Some(finalizers.iter().map(|name| (*name).to_owned()).collect()),
+            ..ObjectMeta::default()
+        }
     }
 
     #[test]
@@ -339,18 +343,18 @@ mod tests {
         let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"});
         let expect = |operation: Value| Some(json!([test, operation]));
         assert_eq!(
-            add.operations(&group(&[])),
+            add.operations(&with(&[])),
             expect(json!({"op": "add", "path": "/metadata/finalizers", "value": ["ours"]}))
         );
         assert_eq!(
-            add.operations(&group(&["theirs"])),
+            add.operations(&with(&["theirs"])),
             expect(json!({"op": "add", "path": "/metadata/finalizers/-", "value": "ours"}))
         );
         assert_eq!(
-            remove.operations(&group(&["theirs", "ours"])),
+            remove.operations(&with(&["theirs", "ours"])),
             expect(json!({"op": "remove", "path": "/metadata/finalizers/1"}))
         );
-        assert_eq!(remove.operations(&group(&["theirs"])), None);
+        assert_eq!(remove.operations(&with(&["theirs"])), None);
     }
 
     #[test]

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
-use kube::Client;
+use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::api::PostParams;
+use kube::{Api, Client};
 
 use crate::assets::Tier;
 use crate::cluster::Description;
-use crate::control_plane::client_for;
+use crate::control_plane::{client_for, kubeconfig_for};
 use crate::image::{Image, import};
 
 /// The environment variable that names the file with the [`Description`].
@@ -68,6 +71,21 @@ impl Bed {
         let socket = self.description.containerd.as_deref().context("this cluster has no node")?;
         import(socket, image).await?;
         Ok(image.name().to_owned())
+    }
+
+    /// A token with which a program acts as a ServiceAccount.
+    pub async fn token_of(&self, namespace: &str, account: &str) -> Result<String> {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client(), namespace);
+        let request = TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
+        let answer = accounts.create_token_request(account, &PostParams::default(), &request).await;
+        let answer = answer.with_context(|| format!("no token for the ServiceAccount {account}"))?;
+        answer.status.and_then(|status| status.token).context("the API server sent no token")
+    }
+
+    /// The text of a kubeconfig with which a program acts as a ServiceAccount.
+    pub async fn kubeconfig_of(&self, namespace: &str, account: &str) -> Result<String> {
+        let token = self.token_of(namespace, account).await?;
+        kubeconfig_for(&self.description.server, &self.description.ca, &token)
     }
 
     pub(crate) fn admin_token(&self) -> Result<String> {

@@ -7,15 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
-use k8s_openapi::api::core::v1::{Event, Namespace, ServiceAccount};
+use k8s_openapi::api::core::v1::{Event, Namespace};
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
 use kube::core::NamespaceResourceScope;
 use kube::{Api, Client, Resource, ResourceExt};
 
 use crate::assets::Tier;
 use crate::bed::Bed;
-use crate::control_plane::{client_from, kubeconfig_for};
+use crate::control_plane::client_from;
 
 /// What a test works with.
 #[derive(Clone)]
@@ -109,18 +108,12 @@ impl Space {
 
     /// A token with which a program acts as a ServiceAccount of the namespace.
     pub async fn token_of(&self, account: &str) -> Result<String> {
-        let accounts: Api<ServiceAccount> = self.api();
-        let request = TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
-        let answer = accounts.create_token_request(account, &PostParams::default(), &request).await;
-        let answer = answer.with_context(|| format!("no token for the ServiceAccount {account}"))?;
-        answer.status.and_then(|status| status.token).context("the API server sent no token")
+        self.bed.token_of(&self.namespace, account).await
     }
 
     /// A client that acts as a ServiceAccount of the namespace.
     pub async fn client_of(&self, account: &str) -> Result<Client> {
-        let description = self.bed.description();
-        let token = self.token_of(account).await?;
-        client_from(&kubeconfig_for(&description.server, &description.ca, &token)?).await
+        client_from(&self.bed.kubeconfig_of(&self.namespace, account).await?).await
     }
 
     /// The events of the namespace tell why something did not happen.

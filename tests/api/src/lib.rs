@@ -1,5 +1,6 @@
 //! Tests against a real API server, with its controllers and without pods.
 #![cfg(test)]
+#![allow(clippy::large_futures, reason = "a test is one future, which is made once and never moved")]
 
 mod cleanup;
 mod corpus;

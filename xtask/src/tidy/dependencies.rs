@@ -27,7 +27,7 @@ const ROOMS: &[Room] = &[
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },
-    Room { name: "xtask", pure: false, knows: &["thv-api", "thv-testbed"] },
+    Room { name: "xtask", pure: false, knows: &["thv-api", "thv-operator", "thv-plan", "thv-testbed"] },
 ];
 
 /// Crates that read, write, connect, wait or run things. With one of them, a crate is not pure.

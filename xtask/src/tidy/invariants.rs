@@ -1,23 +1,31 @@
-//! ARCHITECTURE.md stays true: an invariant names the test that enforces it.
+//! Documents stay true: an invariant, and a difference from ToolHive, names the test that shows it.
 
 use super::Source;
 
-const FILE: &str = "ARCHITECTURE.md";
+const INVARIANTS: &str = "ARCHITECTURE.md";
+const DIFFERENCES: &str = "docs/differences.md";
 
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
-    let Some(document) = sources.iter().find(|source| source.path == FILE) else {
-        return vec![format!("{FILE} is missing")];
-    };
+    let text =
+        |path: &str| sources.iter().find(|source| source.path == path).map(|source| source.text.as_str());
+    let Some(architecture) = text(INVARIANTS) else { return vec![format!("{INVARIANTS} is missing")] };
+    let invariants = invariants(architecture).into_iter().map(|(number, invariant)| {
+        let test =
+            invariant.split_once("Test: `").and_then(|(_, rest)| rest.split('`').next()).map(str::to_owned);
+        (format!("{INVARIANTS}: invariant {number}"), "Test: `name`", test)
+    });
+    let lines = (1..).zip(text(DIFFERENCES).unwrap_or_default().lines());
+    let differences = lines.filter(|(_, line)| line.starts_with("- ")).map(|(number, line)| {
+        let test =
+            line.strip_suffix("`)").and_then(|line| line.rsplit_once("(`")).map(|(_, test)| test.to_owned());
+        (format!("{DIFFERENCES}:{number}"), "(`name`)", test)
+    });
     let mut broken = Vec::new();
-    for (number, invariant) in invariants(&document.text) {
-        match invariant.split_once("Test: `").and_then(|(_, rest)| rest.split('`').next()) {
-            None => {
-                broken.push(format!("{FILE}: invariant {number} names no test: end it with Test: `name`"));
-            }
-            Some(test) if !exists(test, sources) => {
-                broken.push(format!(
-                    "{FILE}: invariant {number} names the test `{test}`, which does not exist"
-                ));
+    for (place, form, test) in invariants.chain(differences) {
+        match test {
+            None => broken.push(format!("{place} names no test: end it with {form}")),
+            Some(test) if !exists(&test, sources) => {
+                broken.push(format!("{place} names the test `{test}`, which does not exist"));
             }
             Some(_) => {}
         }
@@ -52,7 +60,7 @@ mod tests {
 
     fn broken(document: &str) -> Vec<String> {
         let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
-        check(&[source(FILE, document), source("a.rs", "fn it_holds() {}")])
+        check(&[source(INVARIANTS, document), source("a.rs", "fn it_holds() {}")])
     }
 
     #[test]
@@ -71,5 +79,14 @@ mod tests {
         assert_eq!(broken.len(), 2, "{broken:?}");
         assert!(broken[0].contains("invariant 1 names no test"), "{broken:?}");
         assert!(broken[1].contains("`it_holds_too`, which does not exist"), "{broken:?}");
+    }
+    #[test]
+    fn a_difference_without_a_test_is_reported() {
+        let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let text = "# D\n\n- Fine. (`it_holds`)\n- Not fine.\n- Nor this. (`nowhere`)\n";
+        let broken =
+            check(&[source(INVARIANTS, ""), source(DIFFERENCES, text), source("a.rs", "fn it_holds() {}")]);
+        assert_eq!(broken.len(), 2, "{broken:?}");
+        assert!(broken[0].starts_with("docs/differences.md:4 names no test"), "{broken:?}");
     }
 }

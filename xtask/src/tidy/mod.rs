@@ -4,6 +4,8 @@ mod dependencies;
 mod files;
 mod invariants;
 mod words;
+#[cfg(test)]
+mod writes;
 
 use std::path::Path;
 

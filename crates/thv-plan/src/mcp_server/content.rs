@@ -1,6 +1,6 @@
 //! What a server becomes, but for the revision: everything that revisions tell apart, and the children around it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thv_api::kinds::{HostVolume, MCPServerSpec};
 use thv_api::names::labels::{self, Workload};
@@ -195,15 +195,12 @@ pub(super) fn has_overrides(spec: &MCPServerSpec) -> bool {
     spec.resource_overrides.is_some() || spec.volumes.as_ref().is_some_and(|volumes| !volumes.is_empty())
 }
 
-/// The user's pull secrets, then those of the whole operator, each once.
+/// The user's pull secrets and those of the whole operator, each once. A node tries all of them, so their order means
+/// nothing and is always the same.
 fn pull_secrets(wanted: &[PullSecretRef], settings: &Settings) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for name in wanted.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets) {
-        if !name.is_empty() && !all.contains(name) {
-            all.push(name.clone());
-        }
-    }
-    all
+    let all = wanted.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets);
+    let all: BTreeSet<&String> = all.filter(|name| !name.is_empty()).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// The volumes of the proxy: its configuration, what references cause, and the user's.

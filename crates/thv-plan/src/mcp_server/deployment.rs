@@ -72,6 +72,7 @@ impl ProxyPod<'_> {
         let mut container = json!({
             "name": containers::PROXY,
             "image": self.settings.runner_image,
+            "imagePullPolicy": pull_policy(&self.settings.runner_image),
             "args": self.args,
             "ports": [{ "name": HTTP_PORT_NAME, "containerPort": self.port, "protocol": "TCP" }],
             "env": variables.render(),
@@ -86,6 +87,17 @@ impl ProxyPod<'_> {
             container.insert("resources".to_owned(), resources.into());
         }
         container
+    }
+}
+
+/// When nodes pull an image: what the API server would choose for it. The API server chooses for the first image only
+/// and keeps that for every later one, so what a server runs with would depend on its history.
+fn pull_policy(image: &str) -> &'static str {
+    let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
+    let tag = name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
+    match (tag, digest) {
+        (Some("latest"), _) | (None, None) => "Always",
+        (Some(_), _) | (None, Some(_)) => "IfNotPresent",
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use thv_api::{Kind, Object};
 use thv_plan::{Read, Reference, Referent, Referred};
 
 use crate::difference::differences;
-use crate::single_edit::{another, leaves, scene};
+use crate::edits::{far_another, leaves};
+use crate::single_edit::scene;
 use crate::support::{Scene, assert_on_file, folder};
 
 /// The objects, and how to put them back.
@@ -58,17 +59,6 @@ const FAR: &[Far] = &[
         |value| Referent::WebhookConfig(object(value)),
     ),
 ];
-
-/// Values that cannot be changed by appending to them.
-fn far_another(pointer: &str, value: &Value) -> Value {
-    match pointer.rsplit('/').next().unwrap() {
-        "samplingRate" => json!("0.2"),
-        "failurePolicy" => json!("ignore"),
-        "timeout" => json!("6s"),
-        "type" => json!("kubernetesServiceAccount"),
-        _ => another(pointer, value),
-    }
-}
 
 #[test]
 fn every_leaf_of_what_is_referred_to_has_exactly_its_effects() {

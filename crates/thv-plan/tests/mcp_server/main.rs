@@ -3,11 +3,15 @@
 #[cfg(test)]
 mod difference;
 #[cfg(test)]
+mod edits;
+#[cfg(test)]
 mod far_edit;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod metadata;
+#[cfg(test)]
+mod places;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

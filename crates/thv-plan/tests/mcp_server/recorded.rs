@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::difference::compare;
+use crate::places::compare;
 use crate::support::{Scene, children};
 
 /// What is in a recording because the API server put it there.

@@ -127,12 +127,12 @@ fn the_service_follows_port_and_affinity() {
 }
 
 #[test]
-fn pull_secrets_are_the_users_and_then_the_operators() {
+fn pull_secrets_are_the_users_and_the_operators_each_once_and_in_no_order_of_their_own() {
     let overrides =
         json!({"proxyDeployment": {"imagePullSecrets": [{"name": "b"}, {"name": "a"}, {"name": "b"}]}});
     let mut scene = Scene::of(json!({"resourceOverrides": overrides}));
     scene.settings().image_pull_secrets = vec!["a".to_owned(), "c".to_owned()];
-    let expected = json!([{"name": "b"}, {"name": "a"}, {"name": "c"}]);
+    let expected = json!([{"name": "a"}, {"name": "b"}, {"name": "c"}]);
     let plan = scene.plan();
     assert_eq!(template(&plan)["spec"]["imagePullSecrets"], expected);
     for account in ["web-proxy-runner", "web-sa"] {
@@ -141,6 +141,21 @@ fn pull_secrets_are_the_users_and_then_the_operators() {
     let plan = Scene::of(json!({})).plan();
     assert_eq!(template(&plan)["spec"].get("imagePullSecrets"), None);
     assert_eq!(child(&plan, ChildKind::ServiceAccount, "web-sa").get("imagePullSecrets"), None);
+}
+
+#[test]
+fn an_image_is_pulled_as_the_api_server_would_choose_for_it() {
+    for (image, policy) in [
+        ("registry:5000/runner", "Always"),
+        ("registry:5000/runner:latest", "Always"),
+        ("runner:latest@sha256:ab", "Always"),
+        ("runner:1", "IfNotPresent"),
+        ("runner@sha256:ab", "IfNotPresent"),
+    ] {
+        let mut scene = Scene::of(json!({}));
+        scene.settings().runner_image = image.to_owned();
+        assert_eq!(template(&scene.plan())["spec"]["containers"][0]["imagePullPolicy"], policy, "{image}");
+    }
 }
 
 #[test]

@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
 use thv_plan::{Read, Reference, Referent, Referred};
 
 use crate::difference::differences;
+use crate::edits::{another, leaves};
 use crate::support::{Scene, assert_on_file, folder};
 
 /// Leaves that change nothing, and why.
@@ -21,45 +21,6 @@ const IDLE: &[(&str, &str)] = &[
     ("/webhookConfigRef/name", "the object of the other name says the same"),
     ("/groupRef/name", "nothing that runs depends on the group, and the other one is fine as well"),
 ];
-
-/// Values that cannot be changed by appending to them.
-pub(crate) fn another(pointer: &str, value: &Value) -> Value {
-    let last = pointer.rsplit('/').next().unwrap();
-    match (pointer, last, value) {
-        ("/transport" | "/proxyMode", ..) => json!("sse"),
-        ("/sessionAffinity", ..) => json!("None"),
-        ("/sessionStorage/provider", ..) => json!("memory"),
-        ("/permissionProfile/type", ..) => json!("builtin"),
-        ("/authzConfig/type", ..) => json!("configMap"),
-        ("/authzConfig/inline/entitiesJson", ..) => json!("[{}]"),
-        ("/authzConfig/inline/policies/0", ..) => json!("forbid(principal, action, resource);"),
-        ("/sessionStorage/keyPrefix", ..) => json!("other:"),
-        (_, "groupEntityType", Value::String(text)) => json!(format!("{text}2")),
-        (_, "refillPeriod", _) => json!("2m0s"),
-        (_, "cpu" | "memory", Value::String(text)) => json!(format!("1{text}")),
-        (_, _, Value::String(text)) => json!(format!("{text}-2")),
-        (_, _, Value::Number(number)) => json!(number.as_i64().unwrap() + 1),
-        (_, _, Value::Bool(value)) => json!(!value),
-        _ => panic!("{pointer}: {value}"),
-    }
-}
-
-pub(crate) fn leaves(value: &Value, pointer: &str, all: &mut Vec<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                leaves(value, &format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), all);
-            }
-        }
-        Value::Array(items) => {
-            for (index, value) in items.iter().enumerate() {
-                leaves(value, &format!("{pointer}/{index}"), all);
-            }
-        }
-        Value::Null => {}
-        _ => all.push(pointer.to_owned()),
-    }
-}
 
 /// The full example, with a twin of everything that it refers to and of every key in that.
 pub(crate) fn scene() -> Scene {

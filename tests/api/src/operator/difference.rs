@@ -23,7 +23,7 @@ use crate::fixture::json_of;
 /// `spec.template.spec.containers[toolhive].env[HOME].value`.
 pub(crate) type Places = BTreeSet<String>;
 
-/// These places, one per line or however they are separated.
+/// A set of places.
 pub(crate) fn places<const N: usize>(all: [&str; N]) -> Places {
     all.map(str::to_owned).into()
 }
@@ -68,6 +68,15 @@ impl Children {
             }
         }
         found
+    }
+
+    /// Who has written each child, by the names that they go by.
+    pub(crate) fn managers(&self) -> BTreeMap<&str, Vec<String>> {
+        let of = |object: &Value| {
+            let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+            entries.iter().filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect()
+        };
+        self.0.iter().map(|(name, object)| (name.as_str(), of(object))).collect()
     }
 
     /// The resourceVersions of those whose status nobody writes, and the generations of the others: what must stay as

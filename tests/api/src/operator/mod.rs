@@ -4,8 +4,11 @@ mod autoscaler;
 mod conditions;
 mod crash;
 mod difference;
+mod drift;
 mod fence;
+mod leadership;
 mod lifecycle;
+mod malformed;
 mod overrides;
 mod ownership;
 mod replicas;
@@ -13,9 +16,14 @@ mod rollout;
 mod rules;
 mod scene;
 mod sessions;
+mod signing_keys;
+mod single_edit;
 mod stdio_cap;
 mod steady;
 mod stopping;
+mod takeover;
+mod unknown_field;
+mod world;
 
 use std::collections::BTreeMap;
 
@@ -49,19 +57,19 @@ impl Operator {
 
     /// Starts it with these environment variables.
     pub(crate) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
-        crds::install(space).await?;
-        grant(space).await?;
-        let servers = space.api::<MCPServer>();
-        space.finally(async move {
-            // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
-            let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-            for server in servers.list(&ListParams::default()).await?.items {
-                servers.patch(&server.name_any(), &PatchParams::default(), &none).await?;
-            }
-            Ok(())
-        });
+        prepare(space).await?;
+        Self::run(space, environment, &[]).await
+    }
+
+    /// Starts one where everything is prepared, with these environment variables and arguments. There may be several.
+    pub(crate) async fn run(
+        space: &Space,
+        environment: &BTreeMap<&str, &str>,
+        arguments: &[&str],
+    ) -> Result<Self> {
         let recorder = Recorder::start(space.bed()).await?;
-        let subject = program(space, &recorder, environment).await?.start()?;
+        let subject =
+            program(space, &recorder, environment).await?.args(arguments.iter().copied()).start()?;
         Ok(Self { recorder, subject, space: space.clone() })
     }
 
@@ -94,7 +102,7 @@ impl Operator {
     }
 
     /// Waits until the status of a server is about its current generation.
-    async fn settled(&self, name: &str, generation: Option<i64>) -> Result<MCPServer> {
+    pub(crate) async fn settled(&self, name: &str, generation: Option<i64>) -> Result<MCPServer> {
         let done = |server: &MCPServer| {
             server.status.as_ref().and_then(|status| status.observed_generation) >= generation
         };
@@ -106,6 +114,22 @@ impl Operator {
     pub(crate) async fn deployment(&self, name: &str) -> Result<Deployment> {
         Ok(self.space.api::<Deployment>().get(name).await?)
     }
+}
+
+/// Has everything there that an operator needs, from here to the end of the test.
+pub(crate) async fn prepare(space: &Space) -> Result<()> {
+    crds::install(space).await?;
+    grant(space).await?;
+    let servers = space.api::<MCPServer>();
+    space.finally(async move {
+        // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
+        let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        for server in servers.list_metadata(&ListParams::default()).await?.items {
+            servers.patch_metadata(&server.name_any(), &PatchParams::default(), &none).await?;
+        }
+        Ok(())
+    });
+    Ok(())
 }
 
 /// How to start it behind a recorder.

@@ -149,12 +149,12 @@ async fn configs(space: &Space) -> Result<()> {
     config::<MCPTelemetryConfigSpec>(space, "otel", telemetry("a:4318")).await?;
     config::<MCPOIDCConfigSpec>(space, "oidc", oidc("https://a.example")).await?;
     config::<MCPToolConfigSpec>(space, "tools", json!({"toolsFilter": ["echo"]})).await?;
-    for (name, header) in [("one", "X-One"), ("two", "X-Two")] {
-        let injection = json!({"headerName": header, "valueSecretRef": {"name": "keys", "key": "k"}});
-        let spec = json!({"type": "headerInjection", "headerInjection": injection});
-        config::<MCPExternalAuthConfigSpec>(space, name, spec).await?;
+    for audience in ["one", "two"] {
+        let exchange = json!({"tokenUrl": "https://login.example/token", "audience": audience});
+        let spec = json!({"type": "tokenExchange", "tokenExchange": exchange});
+        config::<MCPExternalAuthConfigSpec>(space, audience, spec).await?;
     }
-    super::rollout::secret(space, "keys", json!({"k": "v"})).await
+    Ok(())
 }
 
 fn telemetry(endpoint: &str) -> Value {

@@ -11,7 +11,7 @@ use thv_testbed::{Exchange, Mark, Pattern, Space, Verb, wait};
 
 use super::difference::{Children, Places, places};
 use super::{Operator, minimal, pod_annotations};
-use crate::fixture::{apply, json_of};
+use crate::fixture::{apply, json_of, resource_version};
 
 /// The annotation with the revision, on a server and on its Deployment.
 pub(crate) const REVISION: &str = "toolhive.stacklok.dev/revision";
@@ -104,24 +104,31 @@ impl Operator {
         Children::of(&self.space, &self.servers().get("s").await?).await
     }
 
-    /// The ReplicaSets of a Deployment, oldest first, as soon as its controller has seen it as it is.
+    /// Every ReplicaSet of a Deployment, as [`replica_sets`] tells.
     pub(crate) async fn replica_sets(&self, name: &str) -> Result<Vec<ReplicaSet>> {
-        let is_seen = |deployment: &Deployment| {
-            let seen = deployment.status.as_ref().and_then(|status| status.observed_generation);
-            seen == deployment.metadata.generation
+        replica_sets(&self.space, name).await
+    }
+
+    /// Waits until the controllers around the Deployment `s` have nothing left to say about it, and returns its version.
+    /// Its pods are there and never become ready, since nobody runs them.
+    pub(crate) async fn at_rest(&self) -> Result<String> {
+        let is_at_rest = |deployment: &Deployment| {
+            let status = deployment.status.clone().unwrap_or_default();
+            status.observed_generation == deployment.metadata.generation
+                && status.updated_replicas == Some(1)
+                && status.unavailable_replicas == status.replicas
+                && wait::has_condition(deployment, "Progressing", "True")
+                && wait::has_condition(deployment, "Available", "False")
         };
         let deployments = self.space.api::<Deployment>();
-        let deployment = wait::until(&deployments, name, "its controller has seen it", is_seen).await?;
-        let all = self.space.api::<ReplicaSet>().list(&ListParams::default()).await?.items.into_iter();
-        let uid = deployment.metadata.uid;
-        let mut ours: Vec<_> = all
-            .filter(|set| set.owner_references().iter().any(|owner| Some(&owner.uid) == uid.as_ref()))
-            .collect();
-        let number = |set: &ReplicaSet| -> u64 {
-            set.annotations()["deployment.kubernetes.io/revision"].parse().unwrap()
-        };
-        ours.sort_by_key(number);
-        Ok(ours)
+        let deployment = wait::until(&deployments, "s", "its controller is done", is_at_rest).await?;
+        Ok(resource_version(&deployment))
+    }
+
+    /// Waits until there is nothing left to do about the server `s`, also about what its pods are up to.
+    pub(crate) async fn settle(&self, probe: &str) -> Result<()> {
+        self.at_rest().await?;
+        self.outlast(&format!("{probe}-before")).await
     }
 
     /// How many times the pods of a server have been rolled, the first time included.
@@ -166,6 +173,7 @@ impl Operator {
     /// Restarts the operator and shows that it changes nothing about the server `s`: every child is applied once, which
     /// leaves it as it is, and nothing else is written.
     pub(crate) async fn assert_fixed(&mut self, probe: &str) -> Result<()> {
+        self.settle(probe).await?;
         let (before, rollouts) = (self.children().await?, self.rollouts("s").await?);
         let mark = self.recorder.mark();
         self.subject.restart().await?;
@@ -188,6 +196,23 @@ impl Operator {
         assert_eq!(sent.len(), before.versions().len(), "{sent:?}");
         Ok(())
     }
+}
+
+/// Every ReplicaSet of a Deployment, oldest first, as soon as its controller has seen it as it is.
+pub(crate) async fn replica_sets(space: &Space, name: &str) -> Result<Vec<ReplicaSet>> {
+    let is_seen = |deployment: &Deployment| {
+        let seen = deployment.status.as_ref().and_then(|status| status.observed_generation);
+        seen == deployment.metadata.generation
+    };
+    let deployment =
+        wait::until(&space.api::<Deployment>(), name, "its controller has seen it", is_seen).await?;
+    let uid = deployment.metadata.uid.unwrap();
+    let mut sets = space.api::<ReplicaSet>().list(&ListParams::default()).await?.items;
+    sets.retain(|set| set.owner_references().iter().any(|owner| owner.uid == uid));
+    let number =
+        |set: &ReplicaSet| -> u64 { set.annotations()["deployment.kubernetes.io/revision"].parse().unwrap() };
+    sets.sort_by_key(number);
+    Ok(sets)
 }
 
 /// Makes or changes a configuration that servers refer to.

@@ -26,6 +26,16 @@ const PULSE: &str = "pulse";
 /// What the status says from the moment when the first pod is there; with no node, that is how it stays.
 const AT_REST: &str = "the proxy is starting";
 
+/// Where children change whenever the content of pods does.
+pub(super) const NEW_REVISION: [&str; 6] = [
+    "ConfigMap/s-runconfig data[runconfig.json].mcpserver_generation",
+    "ConfigMap/s-runconfig metadata.annotations[toolhive.stacklok.dev/content-checksum]",
+    "Deployment/s metadata.annotations[toolhive.stacklok.dev/revision]",
+    "Deployment/s spec.template.metadata.annotations[toolhive.stacklok.dev/mcpserver-generation]",
+    "Deployment/s spec.template.metadata.annotations[toolhive.stacklok.dev/runconfig-checksum]",
+    "Deployment/s spec.template.spec.containers[toolhive].env[THV_MCPSERVER_REVISION].value",
+];
+
 /// An operator and the server that a test is about.
 pub(super) struct Scene {
     pub(super) space: Space,
@@ -132,9 +142,33 @@ impl Scene {
         self.operator.recorder.since(mark).writes().iter().filter(is_about_it).cloned().collect()
     }
 
-    /// The applies of the Deployment.
+    /// The applies of the Deployment that went through. Some are refused because a controller of Kubernetes was
+    /// faster, and sent again.
     pub(super) fn applies(&self, mark: Mark) -> Vec<Exchange> {
-        self.operator.recorder.since(mark).only(&deployment_apply()).iter().cloned().collect()
+        self.done(mark, &deployment_apply())
+    }
+
+    /// The requests that `pattern` means and that went through.
+    pub(super) fn done(&self, mark: Mark, pattern: &Pattern) -> Vec<Exchange> {
+        let log = self.operator.recorder.since(mark).only(pattern);
+        log.iter().filter(|request| matches!(request.answered, Some(200..300))).cloned().collect()
+    }
+
+    /// The replicas in the applies of the Deployment that went through.
+    pub(super) fn sent(&self, mark: Mark) -> Vec<Option<i64>> {
+        self.applies(mark).iter().map(sent).collect()
+    }
+
+    /// Waits until the Deployment is as it should be, and the log says how it came to that.
+    pub(super) async fn until(&self, what: &str, done: impl FnMut(&Deployment) -> bool) -> Result<()> {
+        wait::until(&self.space.api::<Deployment>(), NAME, what, done).await?;
+        self.calm().await
+    }
+
+    /// Waits until the Deployment asks for this number of proxies.
+    pub(super) async fn until_live(&self, count: i32) -> Result<()> {
+        let what = format!("{count} replicas are asked for");
+        self.until(&what, |deployment| replicas(deployment) == count).await
     }
 
     /// The children of the server as they are now.

@@ -10,7 +10,8 @@ use thv_api::conditions::mcp_server::SessionStorageWarning;
 use thv_api::names::env;
 use thv_testbed::{Mark, Space, in_namespace};
 
-use super::scene::{NAME, Scene, assert_says, condition, conditions, sent};
+use super::difference::places;
+use super::scene::{NAME, NEW_REVISION, Scene, assert_says, condition, conditions};
 use crate::fixture::{apply, json_of};
 
 const PASSWORD: &str = "correct-horse-battery-staple";
@@ -30,7 +31,7 @@ async fn s2_06_replicas_without_shared_sessions_warn_and_the_warning_clears() {
         let mut others = conditions(&server);
         others.insert("SessionStorageWarning".to_owned(), said["SessionStorageWarning"].clone());
         assert_eq!(others, said, "only the warning turns");
-        assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [Some(2)]);
+        assert_eq!(scene.sent(mark), [Some(2)]);
         scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await?;
 
         let since = condition::<SessionStorageWarning>(&server).last_transition_time;
@@ -63,9 +64,11 @@ async fn s2_16_the_password_of_redis_reaches_the_proxy_by_reference_only() {
         assert_eq!(scene.applies(mark).len(), 1);
         let variable = password_of(&scene).await?.unwrap();
         assert_eq!(json_of(&variable), from_secret("redis", "password"));
-        let changes = before.changes(&scene.children().await?);
         let place = "Deployment/s spec.template.spec.containers[toolhive].env[THV_SESSION_REDIS_PASSWORD]";
-        assert!(changes.contains(place), "{changes:?}");
+        let config = "ConfigMap/s-runconfig data[runconfig.json].scaling_config";
+        let mut expected = places(NEW_REVISION);
+        expected.extend([place.to_owned(), config.to_owned()]);
+        assert_eq!(before.changes(&scene.children().await?), expected);
         assert!(run_config(&scene).await?.contains("redis.own:6379"));
         assert_secret_is_nowhere(&scene).await?;
 
@@ -73,21 +76,9 @@ async fn s2_16_the_password_of_redis_reaches_the_proxy_by_reference_only() {
         let before = scene.children().await?;
         scene.edit(json!({"sessionStorage": {"passwordRef": {"key": "other"}}})).await?;
         assert_eq!(json_of(&password_of(&scene).await?.unwrap()), from_secret("redis", "other"));
-        let template = "Deployment/s spec.template";
-        scene
-            .assert_changed(
-                &before,
-                [
-                    &format!("{place}.valueFrom.secretKeyRef.key"),
-                    "ConfigMap/s-runconfig data[runconfig.json].mcpserver_generation",
-                    "ConfigMap/s-runconfig metadata.annotations[toolhive.stacklok.dev/content-checksum]",
-                    "Deployment/s metadata.annotations[toolhive.stacklok.dev/revision]",
-                    &format!("{template}.metadata.annotations[toolhive.stacklok.dev/mcpserver-generation]"),
-                    &format!("{template}.metadata.annotations[toolhive.stacklok.dev/runconfig-checksum]"),
-                    &format!("{template}.spec.containers[toolhive].env[THV_MCPSERVER_REVISION].value"),
-                ],
-            )
-            .await?;
+        let mut expected = places(NEW_REVISION);
+        expected.insert(format!("{place}.valueFrom.secretKeyRef.key"));
+        assert_eq!(before.changes(&scene.children().await?), expected);
         assert_secret_is_nowhere(&scene).await?;
 
         scene.edit(json!({"sessionStorage": null})).await?;

@@ -7,7 +7,7 @@ use thv_api::conditions::mcp_server::{SessionStorageWarning, StdioReplicaCapped}
 use thv_api::names::{HANDOFF_FIELD_MANAGER as HANDOFF, env};
 use thv_testbed::{Mark, in_namespace};
 
-use super::scene::{NAME, Scene, assert_says, condition, deployment_apply, sent, status_apply};
+use super::scene::{NAME, Scene, assert_says, condition, sent, status_apply};
 
 #[tokio::test]
 async fn s2_04_more_replicas_of_a_stdio_server_are_capped_with_a_condition_that_clears() {
@@ -22,7 +22,7 @@ async fn s2_04_more_replicas_of_a_stdio_server_are_capped_with_a_condition_that_
             assert_says(&server, StdioReplicaCapped::CapAt1);
             let message = condition::<StdioReplicaCapped>(&server).message;
             assert!(message.contains('3') && message.contains("stdio"), "{message}");
-            assert_eq!(scene.applies(mark).iter().map(sent).collect::<Vec<_>>(), [Some(1)]);
+            assert_eq!(scene.sent(mark), [Some(1)]);
             scene.assert_changed(&before, []).await?;
 
             let mark = scene.operator.recorder.mark();
@@ -43,8 +43,7 @@ async fn s2_04_a_capped_server_is_made_and_not_refused() {
         let scene = Scene::with(&space, json!({"transport": "stdio", "replicas": 3})).await?;
         let server = scene.operator.servers().get(NAME).await?;
         assert_says(&server, StdioReplicaCapped::CapAt1);
-        let applies = scene.applies(Mark::default());
-        assert_eq!(applies.iter().map(sent).collect::<Vec<_>>(), [Some(1)]);
+        assert_eq!(scene.sent(Mark::default()), [Some(1)]);
         assert_eq!(scene.live().await?, 1);
         Ok(())
     })
@@ -58,9 +57,12 @@ async fn s2_05_a_stdio_server_that_was_scaled_from_outside_goes_back_to_one_and_
         let before = scene.children().await?;
         let mark = scene.operator.recorder.mark();
         scene.scale(3).await?;
-        let back = scene.operator.recorder.seen(mark, &deployment_apply()).await?;
-        assert_eq!((back.field_manager(), sent(&back)), (Some(HANDOFF), Some(1)));
-        scene.look_again().await?;
+        scene.until_live(1).await?;
+        let applies = scene.applies(mark);
+        let counts: Vec<_> =
+            applies.iter().map(|apply| (apply.field_manager().unwrap(), sent(apply))).collect();
+        assert_eq!(counts[0], (HANDOFF, Some(1)), "{counts:?}");
+        assert!(counts[1..].iter().all(|count| *count == ("toolhive-operator", None)), "{counts:?}");
         scene.assert_changed(&before, []).await?;
         // Nobody asked for more in the spec, so nothing is said to be capped.
         let server = scene.operator.servers().get(NAME).await?;
@@ -97,7 +99,9 @@ async fn s2_14_a_cap_converges_in_one_pass() {
         let mark = scene.operator.recorder.mark();
         scene.edit(json!({"replicas": 3})).await?;
         scene.look_again().await?;
-        let writes = scene.writes(mark);
+        let mut writes = scene.writes(mark);
+        // A controller of Kubernetes may have been faster; then there was another pass in its place.
+        writes.retain(|write| write.answered != Some(409));
         let places: Vec<_> =
             writes.iter().map(|write| (write.resource.as_str(), write.subresource.as_deref())).collect();
         assert_eq!(places, [("deployments", None), ("mcpservers", Some("status"))], "{writes:?}");

@@ -3,16 +3,16 @@
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Event, Pod, Secret};
-use kube::ResourceExt;
+use kube::ResourceExt as _;
 use kube::api::ListParams;
 use serde_json::{Value, json};
 use thv_api::kinds::{MCPTelemetryConfig, MCPTelemetryConfigSpec};
-use thv_testbed::{Pattern, Space, Verb, in_namespace, wait};
+use thv_testbed::{Pattern, Space, Verb, in_namespace};
 
 use super::difference::{Places, places};
-use super::rollout::{Birth, CHECKSUM, STAMP, config, config_map, edited, patch, secret, variable};
+use super::rollout::{Birth, CHECKSUM, STAMP, config, edited, patch, secret, variable};
 use super::{Operator, minimal};
-use crate::fixture::{json_of, resource_version};
+use crate::fixture::json_of;
 
 #[tokio::test]
 async fn s0_10_reserved_annotations_and_variables_are_ours_and_the_user_is_told() {
@@ -65,24 +65,12 @@ async fn s0_10_reserved_annotations_and_variables_are_ours_and_the_user_is_told(
     .await;
 }
 
-/// Waits until the controllers around a Deployment have nothing left to say about it, and returns its version.
-async fn at_rest(space: &Space) -> Result<String> {
-    let is_at_rest = |deployment: &Deployment| {
-        let status = deployment.status.clone().unwrap_or_default();
-        status.observed_generation == deployment.metadata.generation
-            && (status.updated_replicas, status.unavailable_replicas) == (Some(1), Some(1))
-            && wait::has_condition(deployment, "Progressing", "True")
-            && wait::has_condition(deployment, "Available", "False")
-    };
-    let deployments = space.api::<Deployment>();
-    Ok(resource_version(&wait::until(&deployments, "s", "its controller is done", is_at_rest).await?))
-}
-
 async fn stays_as_it_is(space: &Space, spec: Value) -> Result<()> {
     let mut operator = Operator::start(space).await?;
     secret(space, "redis", json!({"password": "one"})).await?;
     operator.server("s", spec).await?;
-    let (version, before) = (at_rest(space).await?, operator.children().await?);
+    operator.settle("spec").await?;
+    let (version, before) = (operator.at_rest().await?, operator.children().await?);
 
     // Everything around it moves, and some of it over and over.
     let mark = operator.recorder.mark();
@@ -99,10 +87,10 @@ async fn stays_as_it_is(space: &Space, spec: Value) -> Result<()> {
     }
     let writes = operator.writes(mark);
     assert!(writes.is_empty(), "{writes:?}");
-    assert_eq!(at_rest(space).await?, version);
+    assert_eq!(operator.at_rest().await?, version);
 
     operator.assert_fixed("restarted").await?;
-    assert_eq!(at_rest(space).await?, version);
+    assert_eq!(operator.at_rest().await?, version);
     assert_eq!(before.changes(&operator.children().await?), places([]));
     Ok(())
 }
@@ -131,12 +119,12 @@ async fn s0_11_a_settled_deployment_with_a_redis_password_is_not_written_again()
 /// A spec with several entries in every list whose order means nothing.
 fn with_lists() -> Value {
     let pairs = |names: [&str; 3]| names.map(|name| json!({"name": name, "value": name.to_lowercase()}));
-    let secret = |variable: &str| json!({"name": "keys", "key": "k", "targetEnvName": variable});
+    let secret = |name: &str| json!({"name": name, "key": "k", "targetEnvName": name.to_uppercase()});
     let volume = |name: &str| json!({"name": name, "hostPath": format!("/srv/{name}"), "mountPath": format!("/{name}")});
     json!({
         "image": "localhost/server:1", "transport": "streamable-http",
         "env": pairs(["B", "A", "C"]),
-        "secrets": [secret("Y"), secret("X")],
+        "secrets": [secret("y"), secret("x")],
         "volumes": [volume("b"), volume("a"), volume("c")],
         "telemetryConfigRef": {"name": "otel"},
         "resourceOverrides": {"proxyDeployment": {"env": pairs(["Q", "P", "R"])}},
@@ -155,22 +143,22 @@ fn with_headers(names: [&str; 3]) -> Value {
 async fn s0_12_the_order_of_variables_and_of_other_lists_rolls_nothing() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
-        secret(&space, "keys", json!({"k": "v"})).await?;
+        for name in ["keys", "x", "y"] {
+            secret(&space, name, json!({"k": "v"})).await?;
+        }
         config::<MCPTelemetryConfigSpec>(&space, "otel", with_headers(["x-b", "x-a", "x-c"])).await?;
         let spec = with_lists();
         operator.server("s", spec.clone()).await?;
         let (before, old) = (operator.children().await?, operator.deployment("s").await?);
 
         let mark = operator.recorder.mark();
-        let mut generation = 1;
+        let (mut reversed, mut generation) = (spec, 1);
         for place in ["/env", "/secrets", "/volumes", "/resourceOverrides/proxyDeployment/env"] {
-            let mut reversed = spec.clone();
             reversed.pointer_mut(place).unwrap().as_array_mut().unwrap().reverse();
-            let server = operator.edit("s", json!({ "spec": reversed })).await?;
+            let server = operator.edit("s", json!({ "spec": reversed.clone() })).await?;
             // It counts as an edit, and comes to nothing.
-            generation += if generation == 1 { 1 } else { 0 };
-            assert!(server.metadata.generation.unwrap() >= generation, "{place}");
-            generation = server.metadata.generation.unwrap();
+            generation += 1;
+            assert_eq!(server.metadata.generation, Some(generation), "{place}");
             assert_eq!(before.changes(&operator.children().await?), places([]), "{place}");
         }
         let headers = with_headers(["x-c", "x-b", "x-a"])["openTelemetry"]["sensitiveHeaders"].clone();
@@ -198,7 +186,6 @@ async fn s0_12_the_order_of_variables_and_of_other_lists_rolls_nothing() {
 async fn s0_12_s0_10_a_list_in_another_order_is_refused_alike() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
-        config_map(&space, "unused", json!({"k": "v"})).await?;
         let wish = |name: &str| json!({"name": name, "value": "99"});
         let env = |names: [&str; 2]| {
             let list = names.map(wish);

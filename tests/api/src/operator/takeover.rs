@@ -1,0 +1,247 @@
+//! Objects as the Go operator leaves them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::core::NamespaceResourceScope;
+use kube::{Api, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use thv_api::kinds::MCPServer;
+use thv_testbed::{Mark, Pattern, Space, Verb, in_namespace, wait};
+
+use super::difference::{Children, places};
+use super::rollout::{Birth, STAMP, replica_sets};
+use super::{Operator, pod_annotations};
+use crate::crds;
+use crate::fixture::{json_of, managers};
+
+/// The field manager of the Go operator.
+const GO: &str = "thv-operator";
+/// An annotation that the Go operator leaves on Deployments, and that nothing depends on any more.
+const STALE: &str = "toolhive.stacklok.io/podtemplatespec-hash";
+
+/// The folder with objects recorded from the Go operator, if it is there.
+fn recorded() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/go-objects");
+    folder.is_dir().then_some(folder)
+}
+
+/// One recorded object of the server `plain-stdio`, or the same thing by hand.
+fn object(recorded: Option<&Path>, plural: &str, name: &str) -> Result<Value> {
+    let Some(folder) = recorded else { return Ok(by_hand(plural, name)) };
+    let text = fs::read_to_string(folder.join(format!("{plural}.yaml")))?;
+    let all: Vec<Value> = serde_saphyr::from_multiple(&text)?;
+    let found = all.into_iter().find(|object| object["metadata"]["name"] == name);
+    found.with_context(|| format!("no {name} among the recorded {plural}"))
+}
+
+/// What matters of the recorded objects.
+fn by_hand(plural: &str, name: &str) -> Value {
+    let labels = json!({
+        "app": "mcpserver", "app.kubernetes.io/instance": "plain-stdio", "app.kubernetes.io/name": "mcpserver",
+        "toolhive": "true", "toolhive-name": "plain-stdio",
+    });
+    let mut body = json!({"metadata": {"name": name, "labels": labels, "ownerReferences": [{
+        "apiVersion": "toolhive.stacklok.dev/v1beta1", "kind": "MCPServer", "name": "plain-stdio", "uid": "",
+        "controller": true, "blockOwnerDeletion": true,
+    }]}});
+    match plural {
+        "mcpservers" => {
+            body = json!({
+                "metadata": {"name": name},
+                "spec": {"image": "localhost/files:1", "transport": "stdio"},
+                "status": {"phase": "Pending", "message": "MCP server is being created", "observedGeneration": 1},
+            });
+        }
+        "deployments" => {
+            let container = json!({
+                "name": "toolhive", "image": "localhost/proxyrunner:old",
+                "args": ["run", "localhost/files:1"],
+                "env": [{"name": "HOME", "value": "/tmp"}, {"name": "XDG_CONFIG_HOME", "value": "/tmp"}],
+                "volumeMounts": [{"name": "runconfig", "mountPath": "/etc/runconfig", "readOnly": true}],
+            });
+            let config = json!({"name": "runconfig", "configMap": {"name": "plain-stdio-runconfig"}});
+            body["spec"] = json!({
+                "replicas": 1, "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels, "annotations": {}},
+                    "spec": {"containers": [container], "volumes": [config]},
+                },
+            });
+        }
+        "services" => {
+            let port = json!({"name": "http", "port": 8080, "targetPort": 8080});
+            body["spec"] = json!({"selector": labels, "ports": [port]});
+        }
+        "configmaps" => body["data"] = json!({"runconfig.json": "{}"}),
+        _ => {}
+    }
+    body
+}
+
+/// Puts an object of the Go operator on the API server, as that has done it: by a plain creation under its name.
+async fn put<K>(space: &Space, server: &MCPServer, mut object: Value) -> Result<()>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + std::fmt::Debug
+        + Serialize
+        + DeserializeOwned,
+{
+    strip(&mut object);
+    object["apiVersion"] = K::api_version(&()).into();
+    object["kind"] = K::kind(&()).into();
+    object["metadata"]["ownerReferences"][0]["uid"] = json!(server.metadata.uid);
+    for subject in object["subjects"].as_array_mut().into_iter().flatten() {
+        subject["namespace"] = space.namespace().into();
+    }
+    let manager = PostParams { field_manager: Some(GO.to_owned()), ..PostParams::default() };
+    let object: K = serde_json::from_value(object)?;
+    space.api::<K>().create(&manager, &object).await?;
+    Ok(())
+}
+
+/// Removes what the API server sets.
+fn strip(object: &mut Value) {
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    for field in ["managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "namespace"] {
+        metadata.remove(field);
+    }
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+        for field in ["clusterIP", "clusterIPs"] {
+            spec.remove(field);
+        }
+    }
+}
+
+/// The server, made by its user and then given a finalizer and a status by the Go operator.
+async fn server(space: &Space, folder: Option<&Path>) -> Result<MCPServer> {
+    let mut recorded = object(folder, "mcpservers", "plain-stdio")?;
+    strip(&mut recorded);
+    let status = recorded["status"].take();
+    recorded["metadata"].as_object_mut().unwrap().remove("finalizers");
+    recorded.as_object_mut().unwrap().remove("status");
+    recorded["apiVersion"] = MCPServer::api_version_text().into();
+    recorded["kind"] = "MCPServer".into();
+    let api: Api<MCPServer> = space.api();
+    let user =
+        PostParams { field_manager: Some("kubectl-client-side-apply".to_owned()), ..PostParams::default() };
+    api.create(&user, &serde_json::from_value(recorded)?).await?;
+    let go = PatchParams { field_manager: Some(GO.to_owned()), ..PatchParams::default() };
+    let finalizer = json!({"metadata": {"finalizers": ["mcpserver.toolhive.stacklok.dev/finalizer"]}});
+    api.patch("plain-stdio", &go, &Patch::Merge(&finalizer)).await?;
+    Ok(api.patch_status("plain-stdio", &go, &Patch::Merge(&json!({ "status": status }))).await?)
+}
+
+/// The Deployment of an operator that knew neither stamp nor variable, with something that it left there and something
+/// that others have put there.
+async fn deployment(space: &Space, folder: Option<&Path>, server: &MCPServer) -> Result<()> {
+    let mut recorded = object(folder, "deployments", "plain-stdio")?;
+    recorded["metadata"]["annotations"] = json!({STALE: "0123456789abcdef"});
+    let template = &mut recorded["spec"]["template"];
+    template["metadata"]["annotations"].as_object_mut().unwrap().remove(STAMP);
+    let env = template["spec"]["containers"][0]["env"].as_array_mut().unwrap();
+    env.retain(|variable| variable["name"] != "THV_MCPSERVER_GENERATION");
+    env.push(json!({"name": "OF_AN_OLDER_OPERATOR", "value": "1"}));
+    recorded.as_object_mut().unwrap().remove("status");
+    put::<Deployment>(space, server, recorded).await?;
+    let foreign = json!({
+        "metadata": {"annotations": {"somebody": "else"}, "labels": {"cost-centre": "7"}},
+        "spec": {"minReadySeconds": 3},
+    });
+    let somebody = PatchParams { field_manager: Some("somebody".to_owned()), ..PatchParams::default() };
+    space.api::<Deployment>().patch("plain-stdio", &somebody, &Patch::Merge(&foreign)).await?;
+    Ok(())
+}
+
+async fn is_taken_over(space: Space, folder: Option<&Path>) -> Result<()> {
+    crds::install(&space).await?;
+    let old = server(&space, folder).await?;
+    let object = |plural: &str, name: &str| object(folder, plural, name);
+    put::<ServiceAccount>(&space, &old, object("serviceaccounts", "plain-stdio-proxy-runner")?).await?;
+    put::<ServiceAccount>(&space, &old, object("serviceaccounts", "plain-stdio-sa")?).await?;
+    put::<ConfigMap>(&space, &old, object("configmaps", "plain-stdio-runconfig")?).await?;
+    put::<Service>(&space, &old, object("services", "mcp-plain-stdio-proxy")?).await?;
+    if folder.is_some() {
+        put::<Role>(&space, &old, object("roles", "plain-stdio-proxy-runner")?).await?;
+        put::<RoleBinding>(&space, &old, object("rolebindings", "plain-stdio-proxy-runner")?).await?;
+    }
+    deployment(&space, folder, &old).await?;
+    let made_by_go = Children::of(&space, &old).await?;
+    let uid = space.api::<Deployment>().get("plain-stdio").await?.metadata.uid;
+
+    assert_eq!(replica_sets(&space, "plain-stdio").await?.len(), 1);
+
+    let mut operator = Operator::start(&space).await?;
+    let stamped = |deployment: &Deployment| pod_annotations(deployment).contains_key(STAMP);
+    let deployments = space.api::<Deployment>();
+    wait::until(&deployments, "plain-stdio", "it has a stamp", stamped).await?;
+    let status = Pattern::verb(Verb::Apply).of("mcpservers").subresource("status");
+    operator.recorder.seen(Mark::default(), &status).await?;
+
+    // Stamp, variables and revision are there, on the same object.
+    let deployment = operator.deployment("plain-stdio").await?;
+    assert_eq!((&deployment.metadata.uid, Birth::of(&deployment).stamp), (&uid, 1));
+    assert_eq!(operator.rollouts("plain-stdio").await?, 2);
+    // What the Go operator left is gone, and so is its name; what is not ours is still there.
+    let all = json_of(&deployment).to_string();
+    assert!(!all.contains(STALE) && !all.contains("OF_AN_OLDER_OPERATOR"), "{all}");
+    assert_eq!(deployment.annotations()["somebody"], "else");
+    assert_eq!(deployment.labels()["cost-centre"], "7");
+    assert_eq!(deployment.spec.as_ref().unwrap().min_ready_seconds, Some(3));
+    let server = operator.servers().get("plain-stdio").await?;
+    let children = Children::of(&space, &server).await?;
+    for (child, who) in children.managers() {
+        assert!(!who.contains(&GO.to_owned()), "{child}: {who:?}");
+    }
+    let of_status = |server: &MCPServer| {
+        let entries = server.managed_fields().iter();
+        entries
+            .filter(|entry| entry.subresource.is_some())
+            .filter_map(|entry| entry.manager.clone())
+            .collect()
+    };
+    let who: Vec<String> = of_status(&server);
+    assert_eq!(who, ["toolhive-operator"], "{:?}", managers(&server));
+    assert!(!made_by_go.changes(&children).is_empty());
+
+    // It was one change, and none is left to make.
+    operator.outlast("after").await?;
+    let before = Children::of(&space, &server).await?;
+    let mark = operator.recorder.mark();
+    operator.subject.restart().await?;
+    let last = Pattern::verb(Verb::Apply).of("deployments").named("plain-stdio");
+    operator.recorder.seen(mark, &last).await?;
+    operator.outlast("restarted").await?;
+    let after = Children::of(&space, &server).await?;
+    assert_eq!((before.versions(), before.changes(&after)), (after.versions(), places([])));
+    assert_eq!(operator.rollouts("plain-stdio").await?, 2);
+
+    // What was taken over is withdrawn like anything else that is ours.
+    let with = json!({"spec": {"resourceOverrides": {"proxyDeployment": {"annotations": {"team": "a"}}}}});
+    operator.edit("plain-stdio", with).await?;
+    operator.edit("plain-stdio", json!({"spec": {"resourceOverrides": null}})).await?;
+    let deployment = operator.deployment("plain-stdio").await?;
+    assert_eq!(deployment.annotations().get("team"), None);
+    assert_eq!(operator.rollouts("plain-stdio").await?, 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn s0_09_an_older_deployment_gets_stamp_and_variables_with_one_rollout() {
+    in_namespace(async |space| is_taken_over(space, None).await).await;
+}
+
+#[tokio::test]
+async fn s0_09_recorded_objects_are_taken_over_with_one_rollout() {
+    // Without the recordings this is the same test once more.
+    let folder = recorded();
+    in_namespace(async |space| is_taken_over(space, folder.as_deref()).await).await;
+}

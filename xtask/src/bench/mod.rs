@@ -1,0 +1,59 @@
+//! `cargo xtask bench`: measurements that have targets.
+
+mod baseline;
+mod convergence;
+mod operator;
+mod process;
+mod scrape;
+mod servers;
+mod site;
+mod table;
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command as Program;
+
+use anyhow::{Context, Result};
+
+use crate::shell::{cargo, run as run_command, say};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Creates many MCPServers at once, and compares the operator with a bare client that sends the same writes
+    ///
+    /// Each of the two gets a fresh API server. Afterwards nothing may be written for a while, although no proxy
+    /// ever becomes ready. What else the machine does shows in the numbers, so the load is printed with them.
+    Operator(operator::Arguments),
+}
+
+pub(crate) async fn run(command: Command) -> Result<()> {
+    optimise()?;
+    match command {
+        Command::Operator(arguments) => operator::run(&arguments).await,
+    }
+}
+
+/// Goes on as a program that is built with optimisations. A slow client would make everything else look fast.
+fn optimise() -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    build("xtask")?;
+    let program = built("xtask")?;
+    let error = Program::new(&program).args(std::env::args_os().skip(1)).exec();
+    Err(error).with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// Builds a program of this workspace with optimisations.
+fn build(package: &str) -> Result<()> {
+    say(&format!("building {package} with optimisations"));
+    run_command(cargo().args(["build", "--release", "--quiet", "--package", package]))
+}
+
+/// Where [`build`] puts a program.
+fn built(name: &str) -> Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    // We are in a folder for one profile; the other profiles are its neighbours.
+    let target = this.ancestors().nth(2).context("this program is in no folder")?;
+    Ok(target.join("release").join(name))
+}

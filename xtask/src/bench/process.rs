@@ -1,0 +1,70 @@
+//! What the kernel knows of a process.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// How long a tick of the kernel's accounts is. This is part of its interface, and the same on every machine.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Memory in KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    /// What is in use.
+    pub(super) resident: u64,
+    /// The most that ever was.
+    pub(super) peak: u64,
+}
+
+/// The memory of a process.
+pub(super) fn memory(id: u32) -> Result<Memory> {
+    let text = read(id, "status")?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        number.with_context(|| format!("the kernel does not tell {name} of process {id}"))
+    };
+    Ok(Memory { resident: field("VmRSS")?, peak: field("VmHWM")? })
+}
+
+/// The time that a process has computed for.
+pub(super) fn computed(id: u32) -> Result<Duration> {
+    let ticks =
+        ticks(&read(id, "stat")?).with_context(|| format!("cannot read the times of process {id}"))?;
+    Ok(TICK * ticks)
+}
+
+/// The ticks in user mode and in the kernel. They follow the name, which may contain anything.
+fn ticks(text: &str) -> Option<u32> {
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut times = rest.split(' ').skip(11).map(str::parse::<u32>);
+    times.next()?.ok()?.checked_add(times.next()?.ok()?)
+}
+
+/// How busy this machine has been in the last minute.
+pub(super) fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+fn read(id: u32, file: &str) -> Result<String> {
+    fs::read_to_string(format!("/proc/{id}/{file}")).with_context(|| format!("process {id} has ended"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_found_after_a_name_with_spaces() {
+        let text = "7 (a b) c) S 1 7 7 0 -1 4194304 100 0 0 0 25 17 0 0 20 0 1 0 5 1000 100";
+        assert_eq!(ticks(text), Some(42));
+    }
+
+    #[test]
+    fn this_process_uses_memory() {
+        let memory = memory(std::process::id()).unwrap();
+        assert!(memory.resident > 0 && memory.peak >= memory.resident, "{memory:?}");
+    }
+}
