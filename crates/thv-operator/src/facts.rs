@@ -5,13 +5,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
 };
 use kube::core::PartialObjectMeta;
 use serde_json::Value;
-use thv_api::names::annotations;
+use thv_api::names::{annotations, field_managers, labels};
 use thv_plan::{Child, Identity, LiveBackend, LiveDeployment, LivePod, PodHealth, digest};
 
 use crate::key::Key;
 use crate::seen::{SeenAutoscaler, SeenDeployment, SeenPod, SeenStatefulSet};
 use crate::shelf::Sight;
-use crate::writer::MANAGER;
 
 /// The kind of the owners that we know.
 const OWNER: (&str, &str) = ("toolhive.stacklok.dev/", "MCPServer");
@@ -51,7 +50,7 @@ impl Facts {
             annotations: pairs(metadata.annotations.as_ref()),
             owners: owners.join("\n").into(),
             is_going: metadata.deletion_timestamp.is_some(),
-            is_applied: applied_fields(metadata, MANAGER).is_some(),
+            is_applied: applied_fields(metadata, field_managers::OPERATOR).is_some(),
             deployment: None,
         })
     }
@@ -95,7 +94,7 @@ pub(crate) fn deployment(object: SeenDeployment) -> Sight<Facts> {
         identity,
         controller: controller(&metadata).map(|owner| owner.uid.clone()),
         replicas: spec.replicas.unwrap_or(1),
-        replicas_are_ours: applied_fields(&metadata, MANAGER)
+        replicas_are_ours: applied_fields(&metadata, field_managers::OPERATOR)
             .is_some_and(|FieldsV1(fields)| fields.pointer("/f:spec/f:replicas").is_some()),
         revision: annotation(&metadata, annotations::REVISION).and_then(|text| text.parse().ok()),
         stamp: template.get(annotations::MCP_SERVER_GENERATION).and_then(|text| text.parse().ok()),
@@ -110,7 +109,7 @@ pub(crate) fn backend(object: SeenStatefulSet) -> Sight<LiveBackend> {
     let SeenStatefulSet { metadata, spec, status } = object;
     let owner = owner(&metadata).or_else(|| {
         // Made by a proxy of the Go operator, which has not adopted it yet.
-        let is_ours = metadata.labels.as_ref().and_then(|labels| labels.get("toolhive"))? == "true";
+        let is_ours = metadata.labels.as_ref().and_then(|all| all.get(labels::TOOLHIVE))? == "true";
         is_ours.then(|| {
             Key::new(
                 metadata.namespace.as_deref().unwrap_or_default(),
@@ -147,7 +146,7 @@ pub struct PodFacts {
 pub(crate) fn pod(object: SeenPod) -> Sight<PodFacts> {
     let health = health(&object);
     let SeenPod { metadata, .. } = object;
-    let server = metadata.labels.as_ref().and_then(|labels| labels.get("toolhive-name")).cloned();
+    let server = metadata.labels.as_ref().and_then(|all| all.get(labels::TOOLHIVE_NAME)).cloned();
     let owner = server.as_ref().map(|name| Key::new(metadata.namespace.as_deref().unwrap_or_default(), name));
     let kept = server
         .zip(metadata.name.zip(metadata.uid))

@@ -7,13 +7,11 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde_json::json;
+use thv_api::names::{LEADER_ELECTION_LEASE, field_managers};
 use tokio::time::Instant;
 
 use crate::clock;
-use crate::writer::MANAGER;
 
-/// The name of the Lease.
-pub(crate) const LEASE: &str = "toolhive-operator-leader-election";
 /// A leader that has not renewed for this long is no leader any more.
 const DURATION: Duration = Duration::from_secs(15);
 /// A leader that could not renew for this long steps down. Sooner than others may step up, so that there is never
@@ -64,13 +62,15 @@ impl Leader {
 
     /// Gives the Lease back, so that nobody has to wait for it to run out.
     pub async fn release(&self) {
-        let Ok(Some(lease)) = self.api.get_opt(LEASE).await else { return };
+        let Ok(Some(lease)) = self.api.get_opt(LEADER_ELECTION_LEASE).await else { return };
         if holder(&lease) == Some(&self.identity) {
             let body = json!({
                 "metadata": {"resourceVersion": lease.metadata.resource_version},
                 "spec": {"holderIdentity": "", "leaseDurationSeconds": 1},
             });
-            if let Err(error) = self.api.patch(LEASE, &PatchParams::default(), &Patch::Merge(&body)).await {
+            if let Err(error) =
+                self.api.patch(LEADER_ELECTION_LEASE, &PatchParams::default(), &Patch::Merge(&body)).await
+            {
                 tracing::debug!(%error, "the lease was not given back and will run out");
             }
         }
@@ -78,9 +78,9 @@ impl Leader {
 
     /// Takes or renews the Lease if nobody else holds it: whether we hold it then.
     async fn attempt(&mut self) -> kube::Result<bool> {
-        let Some(lease) = self.api.get_opt(LEASE).await? else {
+        let Some(lease) = self.api.get_opt(LEADER_ELECTION_LEASE).await? else {
             let lease: Lease = serde_json::from_value(json!({
-                "metadata": {"name": LEASE}, "spec": self.spec(clock::now(), 0, true),
+                "metadata": {"name": LEADER_ELECTION_LEASE}, "spec": self.spec(clock::now(), 0, true),
             }))
             .map_err(kube::Error::SerdeError)?;
             return won(self.api.create(&PostParams::default(), &lease).await);
@@ -95,8 +95,11 @@ impl Leader {
             "metadata": {"resourceVersion": lease.metadata.resource_version},
             "spec": self.spec(clock::now(), transitions, !is_ours),
         });
-        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-        won(self.api.patch(LEASE, &params, &Patch::Merge(&body)).await)
+        let params = PatchParams {
+            field_manager: Some(field_managers::OPERATOR.to_owned()),
+            ..PatchParams::default()
+        };
+        won(self.api.patch(LEADER_ELECTION_LEASE, &params, &Patch::Merge(&body)).await)
     }
 
     /// Whether another leader has not renewed for as long as it promised to, by our own clock.

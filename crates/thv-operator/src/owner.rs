@@ -10,6 +10,7 @@ use kube::Resource;
 use kube::core::NamespaceResourceScope;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use thv_api::names::field_managers;
 use thv_api::{Kind, Malformed, Object, Watched};
 use thv_plan::digest;
 
@@ -17,7 +18,6 @@ use crate::fields::{restrict, sorted};
 use crate::key::Key;
 use crate::shelf::Sight;
 use crate::takeover::{self, Part};
-use crate::writer::MANAGER;
 
 /// A custom resource of ours, with what its `managedFields` say but without them.
 pub struct Cached<S: Kind> {
@@ -127,7 +127,7 @@ fn cache<S: Kind>(raw: Raw<S>) -> Cached<S> {
 /// The part of a status that we have applied.
 fn applied_status(metadata: &ObjectMeta, object: &Value) -> Option<Value> {
     let is_ours = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(MANAGER)
+        entry.manager.as_deref() == Some(field_managers::OPERATOR)
             && entry.operation.as_deref() == Some("Apply")
             && entry.subresource.as_deref() == Some("status")
     };

@@ -1,10 +1,8 @@
 //! What the operator may do, in one table. The roles in the chart and in the tests are made from it.
 
 use serde_json::{Value, json};
-use thv_api::names::GROUP;
+use thv_api::names::{GROUP, LEADER_ELECTION_LEASE};
 use thv_api::{Kind, kinds};
-
-use crate::leader::LEASE;
 
 /// The right to do some things with one kind of object.
 struct Right {
@@ -90,7 +88,7 @@ pub fn leader_rules() -> Vec<Value> {
         // Creation by POST knows no name yet.
         fields.remove("resourceNames");
     }
-    vec![lease(&["get", "patch"], json!([LEASE])), create]
+    vec![lease(&["get", "patch"], json!([LEADER_ELECTION_LEASE])), create]
 }
 
 #[cfg(test)]

@@ -6,11 +6,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
 use serde_json::{Value, json};
-
-use crate::writer::MANAGER;
-
-/// The field manager of the Go operator.
-const PREDECESSOR: &str = "thv-operator";
+use thv_api::names::field_managers;
 
 /// What an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +49,7 @@ fn taken_over(entries: &[ManagedFieldsEntry], part: Part) -> Vec<ManagedFieldsEn
         };
         ours = Some(match ours {
             None => ManagedFieldsEntry {
-                manager: Some(MANAGER.to_owned()),
+                manager: Some(field_managers::OPERATOR.to_owned()),
                 operation: Some("Apply".to_owned()),
                 ..entry.clone()
             },
@@ -68,11 +64,11 @@ fn taken_over(entries: &[ManagedFieldsEntry], part: Part) -> Vec<ManagedFieldsEn
 }
 
 fn is_predecessors(entry: &ManagedFieldsEntry, part: Part) -> bool {
-    is_of(entry, part, PREDECESSOR, "Update")
+    is_of(entry, part, field_managers::GO_OPERATOR, "Update")
 }
 
 fn is_ours(entry: &ManagedFieldsEntry, part: Part) -> bool {
-    is_of(entry, part, MANAGER, "Apply")
+    is_of(entry, part, field_managers::OPERATOR, "Apply")
 }
 
 fn is_of(entry: &ManagedFieldsEntry, part: Part, manager: &str, operation: &str) -> bool {
@@ -120,14 +116,19 @@ mod tests {
     #[test]
     fn the_predecessors_fields_become_ours_and_all_others_stay() {
         let kubectl = entry("kubectl", "Update", None, json!({"f:spec": {"f:paused": {}}}));
-        let status = entry(PREDECESSOR, "Update", Some("status"), json!({"f:status": {}}));
+        let status = entry(field_managers::GO_OPERATOR, "Update", Some("status"), json!({"f:status": {}}));
         let entries = [
-            entry(PREDECESSOR, "Update", None, json!({"f:spec": {"f:replicas": {}}})),
+            entry(field_managers::GO_OPERATOR, "Update", None, json!({"f:spec": {"f:replicas": {}}})),
             kubectl.clone(),
             status.clone(),
-            entry(MANAGER, "Apply", None, json!({"f:spec": {"f:template": {}}})),
+            entry(field_managers::OPERATOR, "Apply", None, json!({"f:spec": {"f:template": {}}})),
         ];
-        let ours = entry(MANAGER, "Apply", None, json!({"f:spec": {"f:replicas": {}, "f:template": {}}}));
+        let ours = entry(
+            field_managers::OPERATOR,
+            "Apply",
+            None,
+            json!({"f:spec": {"f:replicas": {}, "f:template": {}}}),
+        );
         assert_eq!(taken_over(&entries, Part::Main), [kubectl, status, ours]);
     }
 
@@ -137,7 +138,8 @@ mod tests {
         let resource_version = Some("7".to_owned());
         let mut metadata = ObjectMeta { managed_fields, resource_version, ..ObjectMeta::default() };
         assert_eq!(patch(&metadata, Part::Main), None);
-        metadata.managed_fields = Some(vec![entry(PREDECESSOR, "Update", None, json!({"f:data": {}}))]);
+        metadata.managed_fields =
+            Some(vec![entry(field_managers::GO_OPERATOR, "Update", None, json!({"f:data": {}}))]);
         let patch = patch(&metadata, Part::Main).unwrap();
         assert_eq!(patch[0], json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"}));
         assert_eq!(patch[1]["value"][0]["operation"], "Apply");

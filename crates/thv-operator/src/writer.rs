@@ -9,17 +9,13 @@ use kube::core::{GroupVersionKind, PartialObjectMeta};
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use thv_api::names::field_managers;
 use thv_api::{Kind, Object};
 use thv_plan::{Child, ChildKind, Scalable, Scaling};
 
 use crate::key::Key;
 use crate::metrics::{Metrics, Sent};
 use crate::takeover::{self, Part};
-
-/// The field manager of the operator.
-pub(crate) const MANAGER: &str = "toolhive-operator";
-/// The field manager under which replica counts are parked for others to take over.
-pub(crate) const HANDOFF: &str = "toolhive-operator-handoff";
 
 /// A write that did not go through.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +70,7 @@ impl Writer {
         let mut body = child.body().clone();
         put_precondition(&mut body, live);
         let api = self.children(child.kind(), namespace);
-        let params = PatchParams::apply(MANAGER).force();
+        let params = PatchParams::apply(field_managers::OPERATOR).force();
         let result = api.patch(child.name(), &params, &Patch::Apply(&body)).await;
         let result = result.map_err(|error| failure(child_text(child), error));
         self.metrics.wrote(Sent::Apply, result.is_ok());
@@ -105,7 +101,7 @@ impl Writer {
             "apiVersion": Object::<S>::api_version_text(), "kind": S::KIND,
             "metadata": {"name": key.name}, "status": status,
         });
-        let params = PatchParams::apply(MANAGER).force();
+        let params = PatchParams::apply(field_managers::OPERATOR).force();
         let result = self.owners::<S>(key).patch_status(&key.name, &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(Sent::ApplyStatus, result.is_ok());
         result.map_err(|error| failure(format!("the status of {} {key}", S::KIND), error))
@@ -119,7 +115,10 @@ impl Writer {
         annotations: &Value,
     ) -> Result<Object<S>, WriteError> {
         let body = json!({"metadata": {"resourceVersion": resource_version, "annotations": annotations}});
-        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let params = PatchParams {
+            field_manager: Some(field_managers::OPERATOR.to_owned()),
+            ..PatchParams::default()
+        };
         let result = self.owners::<S>(key).patch(&key.name, &params, &Patch::Merge(&body)).await;
         self.metrics.wrote(Sent::MergePatch, result.is_ok());
         result.map_err(|error| failure(format!("annotations of {} {key}", S::KIND), error))
@@ -187,7 +186,10 @@ impl Writer {
             what: what.clone(),
             source: Box::new(kube::Error::SerdeError(error)),
         })?;
-        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let params = PatchParams {
+            field_manager: Some(field_managers::OPERATOR.to_owned()),
+            ..PatchParams::default()
+        };
         let result = api.patch_metadata(name, &params, &patch).await;
         self.metrics.wrote(Sent::JsonPatch, result.is_ok());
         result.map_err(|error| match error {
@@ -217,7 +219,7 @@ impl Writer {
         let body = json!({
             "apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": {"replicas": replicas},
         });
-        let params = PatchParams::apply(HANDOFF).force();
+        let params = PatchParams::apply(field_managers::HANDOFF).force();
         let api = self.dynamic("apps/v1", kind, namespace);
         let result = api.patch(name, &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(Sent::Scale, result.is_ok());

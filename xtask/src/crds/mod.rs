@@ -6,6 +6,7 @@ mod deliberate;
 mod files;
 mod page;
 mod parity;
+mod roles;
 mod table;
 mod yaml;
 
@@ -74,6 +75,7 @@ fn files() -> Result<Files> {
     let mut files = Files::default();
     chart::add(&mut files, &definitions)?;
     page::add(&mut files, &definitions)?;
+    roles::add(&mut files)?;
     Ok(files)
 }
 

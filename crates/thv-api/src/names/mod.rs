@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod children;
 pub mod containers;
 pub mod env;
+pub mod field_managers;
 pub mod finalizers;
 pub mod labels;
 pub mod volumes;
@@ -14,11 +15,6 @@ pub const GROUP: &str = "toolhive.stacklok.dev";
 pub const CATEGORY: &str = "toolhive";
 /// The Lease that operators compete for.
 pub const LEADER_ELECTION_LEASE: &str = "toolhive-operator-leader-election";
-
-/// The name under which a proxy applies its backend.
-pub const BACKEND_FIELD_MANAGER: &str = "toolhive-container-manager";
-/// The name under which the operator parks the replicas of a backend that is stopped.
-pub const HANDOFF_FIELD_MANAGER: &str = "toolhive-operator-handoff";
 
 /// The port of a virtual server.
 pub const VMCP_PORT: u16 = 4483;

@@ -8,7 +8,7 @@ use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::Event;
 use kube::api::{ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use serde_json::{Value, json};
-use thv_api::names::HANDOFF_FIELD_MANAGER as HANDOFF;
+use thv_api::names::field_managers::HANDOFF;
 use thv_testbed::{Mark, Moment, in_namespace, wait};
 
 use super::difference::places;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use thv_api::conditions::mcp_server::{SessionStorageWarning, StdioReplicaCapped};
-use thv_api::names::{HANDOFF_FIELD_MANAGER as HANDOFF, env};
+use thv_api::names::env;
+use thv_api::names::field_managers::HANDOFF;
 use thv_testbed::{Mark, in_namespace};
 
 use super::scene::{NAME, Scene, assert_says, condition, sent, status_apply};

@@ -7,7 +7,8 @@ use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{MCPServer, MCPServerPhase};
-use thv_api::names::{HANDOFF_FIELD_MANAGER as HANDOFF, annotations};
+use thv_api::names::annotations;
+use thv_api::names::field_managers::HANDOFF;
 use thv_testbed::{Pattern, in_namespace, wait};
 
 use super::difference::{changes, places};
