@@ -108,14 +108,10 @@ pub(crate) fn deployment(object: SeenDeployment) -> Sight<Facts> {
 pub(crate) fn backend(object: SeenStatefulSet) -> Sight<LiveBackend> {
     let SeenStatefulSet { metadata, spec, status } = object;
     let owner = owner(&metadata).or_else(|| {
-        // Made by a proxy of the Go operator, which has not adopted it yet.
-        let is_ours = metadata.labels.as_ref().and_then(|all| all.get(labels::TOOLHIVE))? == "true";
-        is_ours.then(|| {
-            Key::new(
-                metadata.namespace.as_deref().unwrap_or_default(),
-                metadata.name.as_deref().unwrap_or_default(),
-            )
-        })
+        // Made by a proxy of the Go operator, which has not adopted it yet: it is named after the server, and says so.
+        let name = metadata.name.as_deref()?;
+        let server = metadata.labels.as_ref().and_then(|all| all.get(labels::TOOLHIVE_NAME))?;
+        (server == name).then(|| Key::new(metadata.namespace.as_deref().unwrap_or_default(), name))
     });
     let applied = annotation(&metadata, annotations::APPLIED_REVISION).and_then(|text| {
         let mut parts = text.split('/');

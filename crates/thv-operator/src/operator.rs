@@ -7,6 +7,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use kube::Client;
 use thv_plan::Settings;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::caches::Caches;
@@ -24,6 +25,18 @@ use crate::writer::{WriteError, Writer};
 
 /// How many objects are worked on at once. Most of a pass is waiting for the API server.
 const WORKERS: usize = 8;
+
+/// How long passes that are under way may take when we are told to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Whether we have been told to stop.
+type Stopped = watch::Receiver<bool>;
+
+/// Waits until we are told to stop.
+async fn told(stopped: &Stopped) {
+    // An error means that whoever could have told us is gone, which is the same.
+    let _ = stopped.clone().wait_for(|stopped| *stopped).await;
+}
 
 /// Everything that one kind needs to be run.
 pub struct Operator<S: Controlled> {
@@ -54,6 +67,7 @@ impl<S: Controlled> Operator<S> {
         readiness: Readiness,
         stop: impl Future<Output = ()>,
     ) {
+        let (stopping, stopped) = watch::channel(false);
         let watches = self.caches.watches(&self.client, &self.queue, &self.index);
         let mut watches: FuturesUnordered<_> = watches.into_iter().collect();
         let watching = async { while watches.next().await.is_some() {} };
@@ -61,48 +75,62 @@ impl<S: Controlled> Operator<S> {
             self.caches.ready().await;
             readiness.set();
             tracing::info!("the caches are complete");
-            self.lead(leader.as_mut()).await;
+            self.lead(leader.as_mut(), stopped).await;
+        };
+        let stop = async {
+            stop.await;
+            tracing::info!("stopping");
+            stopping.send_replace(true);
+            tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
             () = watching => tracing::error!("all watches have ended"),
             () = working => {}
-            () = stop => tracing::info!("stopping"),
+            () = stop => tracing::warn!("what was being worked on is left to the next start"),
         }
         if let Some(leader) = leader {
             leader.release().await;
         }
     }
 
-    /// Works whenever we lead.
-    async fn lead(&self, leader: Option<&mut Leader>) {
+    /// Works whenever we lead, until told to stop.
+    async fn lead(&self, leader: Option<&mut Leader>, stopped: Stopped) {
         let Some(leader) = leader else {
             self.metrics.leads(true);
-            return self.work().await;
+            return self.work(&stopped).await;
         };
-        loop {
-            leader.acquire().await;
+        while !*stopped.borrow() {
+            tokio::select! {
+                () = leader.acquire() => {}
+                () = told(&stopped) => return,
+            }
             tracing::info!("leading");
             self.metrics.leads(true);
             // Somebody else may have written what we remember as ours.
             self.engine.ledger.clear();
             tokio::select! {
                 () = leader.keep() => tracing::warn!("leadership is lost"),
-                () = self.work() => {}
+                () = self.work(&stopped) => {}
             }
             self.metrics.leads(false);
         }
     }
 
     /// All workers. A worker that is dropped in the middle of a pass leaves a state that the next pass mends.
-    async fn work(&self) {
+    async fn work(&self, stopped: &Stopped) {
         self.queue.recover();
-        let workers: FuturesUnordered<_> = (0..WORKERS).map(|_| self.worker()).collect();
+        let workers: FuturesUnordered<_> = (0..WORKERS).map(|_| self.worker(stopped)).collect();
         workers.for_each(|()| async {}).await;
     }
 
-    async fn worker(&self) {
+    /// Takes one object after the other, and none once told to stop.
+    async fn worker(&self, stopped: &Stopped) {
         loop {
-            let key = self.queue.next().await;
+            let key = tokio::select! {
+                biased;
+                () = told(stopped) => return,
+                key = self.queue.next() => key,
+            };
             let start = Instant::now();
             let result = self.engine.pass(&key).await;
             self.settle(&key, result, start.elapsed()).await;
