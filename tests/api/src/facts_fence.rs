@@ -88,9 +88,13 @@ async fn f13_a_role_limited_by_names_allows_creation_by_apply_and_watching_by_na
         let api = limited_client(&space).await?;
         apply(&api, "mine", "proxy", &config_map("mine", "1")).await?;
         let by_name = ListParams::default().fields("metadata.name=mine");
-        assert_eq!(api.list(&by_name).await?.items.len(), 1);
-        let mut events = api.watch(&WatchParams::default().fields("metadata.name=mine"), "0").await?.boxed();
-        assert!(matches!(events.try_next().await?, Some(WatchEvent::Added(_))));
+        let listed = api.list(&by_name).await?;
+        assert_eq!(listed.items.len(), 1);
+        let watching = WatchParams::default().fields("metadata.name=mine");
+        let mut events =
+            api.watch(&watching, &listed.metadata.resource_version.unwrap_or_default()).await?.boxed();
+        apply(&api, "mine", "proxy", &config_map("mine", "2")).await?;
+        assert!(matches!(events.try_next().await?, Some(WatchEvent::Modified(_))));
 
         assert_eq!(refusal(apply(&api, "other", "proxy", &config_map("other", "1")).await).0, 403);
         assert_eq!(refusal(api.list(&ListParams::default()).await).0, 403);

@@ -14,6 +14,7 @@ use thv_api::names::{annotations, finalizers};
 use thv_plan::{Child, Children, Decision, Live, Plan, References, Settings, Snapshot, mcp_server};
 use thv_testbed::client_for;
 
+use super::process::computed;
 use super::servers;
 use super::site::{NAMESPACE, Site};
 use crate::shell::{Stopwatch, say};
@@ -30,6 +31,8 @@ pub(super) struct Baseline {
     pub(super) children: usize,
     /// How many writes were sent for a server.
     pub(super) writes: usize,
+    /// What the API server computed for it.
+    pub(super) server_computed: Duration,
 }
 
 /// Everything that is written for one server.
@@ -48,12 +51,13 @@ pub(super) async fn measure(site: &Site, count: usize) -> Result<Baseline> {
     let children = work.first().map_or(0, |work| work.children.len());
 
     say(&format!("a bare client writes {count} servers with {children} children each"));
-    let watch = Stopwatch::start();
+    let (watch, before) = (Stopwatch::start(), computed(site.api_server)?);
     let sent: Vec<usize> =
         stream::iter(&work).map(|work| send(&client, work)).buffer_unordered(AT_ONCE).try_collect().await?;
     let took = watch.elapsed();
+    let server_computed = computed(site.api_server)?.saturating_sub(before);
     say(&format!("that took {:.1} s", took.as_secs_f64()));
-    Ok(Baseline { took, children, writes: sent.first().copied().unwrap_or_default() })
+    Ok(Baseline { took, children, writes: sent.first().copied().unwrap_or_default(), server_computed })
 }
 
 /// What the operator would make of a new server.

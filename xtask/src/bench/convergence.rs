@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::ListParams;
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
@@ -23,7 +24,7 @@ enum Seen {
     /// It has begun to watch.
     Everything,
     /// A server, as it now is.
-    Server { name: String, is_observed: bool, phase: Option<MCPServerPhase> },
+    Server { name: String, version: u64, is_observed: bool, phase: Option<MCPServerPhase> },
     /// A Deployment.
     Deployment(String),
     /// Something that is of no interest.
@@ -36,8 +37,10 @@ pub(super) struct Follower {
     servers: BTreeMap<String, Option<MCPServerPhase>>,
     observed: BTreeSet<String>,
     deployed: BTreeSet<String>,
-    /// How often any server was seen to change.
-    pub(super) changes: usize,
+    /// The resourceVersion of the last change that counts as none.
+    quiet_since: u64,
+    /// How often a server was seen to change after that.
+    pub(super) stirs: usize,
     /// How often any server was seen in another phase than before.
     pub(super) phases: usize,
 }
@@ -56,7 +59,8 @@ impl Follower {
             servers: BTreeMap::new(),
             observed: BTreeSet::new(),
             deployed: BTreeSet::new(),
-            changes: 0,
+            quiet_since: u64::MAX,
+            stirs: 0,
             phases: 0,
         };
         let mut begun = 0;
@@ -92,8 +96,10 @@ impl Follower {
         Ok(())
     }
 
-    /// Watches for a while.
-    pub(super) async fn watch_for(&mut self, time: Duration) -> Result<()> {
+    /// Watches for a while, and counts what changes from now on: not what has changed and is not seen yet.
+    pub(super) async fn watch_for(&mut self, servers: &Api<MCPServer>, time: Duration) -> Result<()> {
+        let now = servers.list_metadata(&ListParams::default().limit(1)).await?.metadata.resource_version;
+        self.quiet_since = now.and_then(|version| version.parse().ok()).context("a list has no version")?;
         let watch = Stopwatch::start();
         while let Some(left) = time.checked_sub(watch.elapsed()).filter(|left| !left.is_zero()) {
             if let Ok(step) = tokio::time::timeout(left, self.step()).await {
@@ -109,8 +115,8 @@ impl Follower {
             Seen::Everything => return Ok(true),
             Seen::Nothing => {}
             Seen::Deployment(name) => drop(self.deployed.insert(name)),
-            Seen::Server { name, is_observed, phase } => {
-                self.changes += 1;
+            Seen::Server { name, version, is_observed, phase } => {
+                self.stirs += usize::from(version > self.quiet_since);
                 if is_observed {
                     self.observed.insert(name.clone());
                 }
@@ -131,6 +137,7 @@ fn server(object: &MCPServer) -> Seen {
     let observed = status.and_then(|status| status.observed_generation);
     Seen::Server {
         name: object.name_any(),
+        version: object.resource_version().and_then(|version| version.parse().ok()).unwrap_or_default(),
         is_observed: observed.is_some() && observed == object.meta().generation,
         phase: status.and_then(|status| status.phase),
     }

@@ -51,6 +51,8 @@ struct Report {
     computed: [Duration; 3],
     /// How often servers were seen to change in the quiet window.
     stirs: usize,
+    /// What the API server computed until the last server was settled.
+    server_computed: Duration,
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
@@ -108,8 +110,8 @@ async fn follow(
 
     say(&format!("the operator gets {count} servers"));
     let mut follower = Follower::start(site).await?;
-    let watch = Stopwatch::start();
     let api = site.api();
+    let (watch, server_before) = (Stopwatch::start(), computed(site.api_server)?);
     let creating = async {
         servers::create(&api, count).await?;
         anyhow::Ok(watch.elapsed())
@@ -119,13 +121,13 @@ async fn follow(
         anyhow::Ok(watch.elapsed())
     };
     let (created, settled) = tokio::try_join!(creating, settling)?;
+    let server_computed = computed(site.api_server)?.saturating_sub(server_before);
     say(&format!("that took {:.1} s", settled.as_secs_f64()));
     let done = counts_when(port, "the operator is idle", |counts| counts.pending == 0).await?;
     let (memory_then, computed_then) = moment()?;
 
     say(&format!("watching for {} s that nothing is written", window.as_secs()));
-    let changes = follower.changes;
-    follower.watch_for(window).await?;
+    follower.watch_for(&api, window).await?;
     let (memory_after, computed_after) = moment()?;
     Ok(Report {
         created,
@@ -134,7 +136,8 @@ async fn follow(
         counts: [done, scrape(port).await?],
         memory: [memory_before, memory_then, memory_after],
         computed: [computed_before, computed_then, computed_after],
-        stirs: follower.changes - changes,
+        stirs: follower.stirs,
+        server_computed,
     })
 }
 
@@ -203,7 +206,10 @@ fn fill(table: &mut Table, servers: u32, window: Duration, baseline: &Baseline, 
     table.add("peak of resident memory", format!("{:.1} MiB", mebibytes(end.peak)));
     let [start, busy, idle] = report.computed;
     let computed = busy.saturating_sub(start);
-    table.add("computed per server", format!("{:.1} ms", computed.as_secs_f64() * 1_000.0 / count));
+    let each = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0 / count);
+    table.add("computed by the operator per server", each(computed));
+    table.add("computed by the API server per server", each(report.server_computed));
+    table.add("the same for the bare client", each(baseline.server_computed));
     let share = idle.saturating_sub(busy).as_secs_f64() / window.as_secs_f64().max(1.0);
     table.add(&format!("share of a core {quiet}"), format!("{:.1} %", share * 100.0));
 }

@@ -1,9 +1,10 @@
 //! What the kernel knows of a process.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// How long a tick of the kernel's accounts is. This is part of its interface, and the same on every machine.
 const TICK: Duration = Duration::from_millis(10);
@@ -40,6 +41,20 @@ fn ticks(text: &str) -> Option<u32> {
     let (_, rest) = text.rsplit_once(") ")?;
     let mut times = rest.split(' ').skip(11).map(str::parse::<u32>);
     times.next()?.ok()?.checked_add(times.next()?.ok()?)
+}
+
+/// The process of a program that was started with files of this folder.
+pub(super) fn find(program: &str, folder: &Path) -> Result<u32> {
+    let folder = folder.display().to_string();
+    for entry in fs::read_dir("/proc")? {
+        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // Processes come and go meanwhile.
+        let Ok(line) = read(id, "cmdline") else { continue };
+        if line.split('\0').next().is_some_and(|path| path.ends_with(program)) && line.contains(&folder) {
+            return Ok(id);
+        }
+    }
+    bail!("there is no process of {program}")
 }
 
 /// How busy this machine has been in the last minute.

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use thv_operator::rbac;
 use thv_testbed::{Assets, Bed, Cluster, Description, Leftovers, Owner, Tier};
 
+use super::process;
 use crate::kinds;
 use crate::shell::say;
 
@@ -27,6 +28,8 @@ pub(super) struct Site {
     bed: Bed,
     /// With this one is that account.
     pub(super) kubeconfig: PathBuf,
+    /// The process of the API server.
+    pub(super) api_server: u32,
 }
 
 /// Measures on a cluster that was made for it, and is gone afterwards.
@@ -60,7 +63,8 @@ impl Site {
         grant(&bed.client()).await?;
         let kubeconfig = description.folder.join("operator-kubeconfig");
         std::fs::write(&kubeconfig, bed.kubeconfig_of(NAMESPACE, ACCOUNT).await?)?;
-        Ok(Self { bed, kubeconfig })
+        let api_server = process::find("kube-apiserver", &description.folder)?;
+        Ok(Self { bed, kubeconfig, api_server })
     }
 
     /// The objects of one kind, as an administrator sees them.

@@ -48,20 +48,18 @@ pub(super) fn standing(snapshot: &Snapshot<MCPServerSpec>) -> Standing {
         };
     }
     let mut failures: Vec<&str> = Vec::new();
-    let mut on_their_way = false;
     for pod in &snapshot.live.pods {
         match &pod.health {
             PodHealth::Failed(reason) => failures.push(reason),
-            PodHealth::Pending => on_their_way = true,
-            PodHealth::Running | PodHealth::Terminating => {}
+            PodHealth::Running | PodHealth::Pending | PodHealth::Terminating => {}
         }
     }
     // The order of pods is that of a list from the API server; the message must not follow it.
     failures.sort_unstable();
     match failures.first() {
         Some(reason) => Standing::new(Failed, format!("the pod of the proxy fails: {reason}")),
-        None if on_their_way => Standing::new(Pending, "the proxy is starting"),
-        None => Standing::new(Pending, "the proxy is being created"),
+        // Whether there is a pod yet makes no difference here: it would cost a second write for every server.
+        None => Standing::new(Pending, "the proxy is starting"),
     }
 }
 
