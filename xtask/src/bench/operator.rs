@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
 use thv_testbed::{Subject, SubjectBuilder, Tier, free_port};
 
 use super::baseline::{self, Baseline};
@@ -51,6 +53,8 @@ struct Report {
     computed: [Duration; 3],
     /// How often servers were seen to change in the quiet window.
     stirs: usize,
+    /// How many pods there were at the end, none of which a node has taken.
+    pods: usize,
     /// What the API server computed until the last server was settled.
     server_computed: Duration,
 }
@@ -137,6 +141,7 @@ async fn follow(
         memory: [memory_before, memory_then, memory_after],
         computed: [computed_before, computed_then, computed_after],
         stirs: follower.stirs,
+        pods: site.api::<Pod>().list_metadata(&ListParams::default()).await?.items.len(),
         server_computed,
     })
 }
@@ -193,6 +198,7 @@ fn fill(table: &mut Table, servers: u32, window: Duration, baseline: &Baseline, 
         table.add(&format!("passes that failed: {error}"), number.to_string());
     }
 
+    table.add("pods that wait for a node", report.pods.to_string());
     let quiet = format!("in {} quiet seconds", window.as_secs());
     let written = after.all_writes() - done.all_writes();
     table.at_most(&format!("writes {quiet}"), written as f64, 0.0, 0, "");
