@@ -87,33 +87,52 @@ async fn run(
             operator.servers().delete("s", &DeleteParams::default()).await?;
         }
     }
-    if let Some(mut breakpoint) = breakpoint {
-        breakpoint.hit().await?;
-        operator.subject.kill().await?;
+    if let Some((before, mut breakpoint)) = crash.zip(breakpoint) {
+        let is_there = tokio::select! {
+            biased;
+            hit = breakpoint.hit() => hit.map(|_| true)?,
+            done = done(space, operator, workload) => {
+                done?;
+                operator.recorder.since(mark).writes().len() > before
+            }
+        };
+        if is_there {
+            operator.subject.kill().await?;
+            operator.subject.restart().await?;
+        }
+        // A run that met no conflict has fewer writes than one that did, and then there is nothing to crash after.
         drop(breakpoint);
-        operator.subject.restart().await?;
     }
+    done(space, operator, workload).await?;
     let end = match workload {
         Workload::Create | Workload::Update => {
-            let generation = if matches!(workload, Workload::Create) { 1 } else { 2 };
-            wait::until(&operator.servers(), "s", "the operator has dealt with it", |server| {
-                let observed = server.status.as_ref().and_then(|status| status.observed_generation);
-                observed >= Some(generation)
-            })
-            .await?;
             operator.server("probe", minimal()).await?;
             let spec = space.api::<Deployment>().get("s").await?.spec.unwrap();
             let container = &spec.template.spec.as_ref().unwrap().containers[0];
             json!({"args": container.args, "replicas": spec.replicas})
         }
-        Workload::Delete => {
-            wait::gone(&operator.servers(), "s").await?;
-            wait::gone(&space.api::<Deployment>(), "s").await?;
-            Value::Null
-        }
+        Workload::Delete => Value::Null,
     };
     let (counts, writes) = counted(&operator.recorder, mark);
     Ok((end, counts, writes))
+}
+
+/// Waits until the operator has done what there is to do.
+async fn done(space: &Space, operator: &Operator, workload: Workload) -> anyhow::Result<()> {
+    let generation = match workload {
+        Workload::Create => 1,
+        Workload::Update => 2,
+        Workload::Delete => {
+            wait::gone(&operator.servers(), "s").await?;
+            return wait::gone(&space.api::<Deployment>(), "s").await;
+        }
+    };
+    wait::until(&operator.servers(), "s", "the operator has dealt with it", |server| {
+        let observed = server.status.as_ref().and_then(|status| status.observed_generation);
+        observed >= Some(generation)
+    })
+    .await?;
+    Ok(())
 }
 
 /// Creations show as applies that were answered with 201.
