@@ -43,7 +43,7 @@ impl SubjectBuilder {
         self
     }
 
-    /// An environment variable. It gets these, a `PATH`, and nothing else of ours.
+    /// An environment variable. It gets these, a `PATH`, a `HOME` of its own, and nothing else of ours.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.to_owned(), value.into());
@@ -61,6 +61,8 @@ impl SubjectBuilder {
         let out = File::create(log)?;
         let mut command = Place::Here.command(&self.program);
         command.args(&self.arguments).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        // What a program keeps for itself, such as a cache, goes with the test.
+        command.env("HOME", log.parent().unwrap_or(Path::new("/")));
         command.envs(&self.environment).stdout(out.try_clone()?).stderr(out);
         command.spawn().with_context(|| format!("cannot start {}", self.program.display()))
     }
