@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Node;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Api, Client, Config, ResourceExt};
+use kube::{Api, ResourceExt};
 use rustix::process::{Pid, Signal, kill_process};
-use thv_testbed::{Assets, Cluster, Description, Image, Leftovers, Owner, import, keeper};
+use thv_testbed::{Assets, Cluster, Description, Image, Leftovers, Owner, client_for, import, keeper};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::setup;
@@ -168,9 +167,7 @@ async fn status() -> Result<()> {
     println!("server  {}", description.server);
     println!("process {id}");
     println!("logs    {}", description.folder.display());
-    let kubeconfig = Kubeconfig::read_from(&description.kubeconfig)?;
-    let client =
-        Client::try_from(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)?;
+    let client = client_for(&description.kubeconfig).await?;
     let nodes = Api::<Node>::all(client).list(&kube::api::ListParams::default()).await;
     for node in nodes.context("the API server does not answer")?.items {
         let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());

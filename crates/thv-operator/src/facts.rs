@@ -1,13 +1,12 @@
 //! What is kept of children: a few hundred bytes each, where the objects themselves would take forty thousand.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    FieldsV1, ManagedFieldsEntry, ObjectMeta, OwnerReference,
-};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ObjectMeta, OwnerReference};
 use kube::core::PartialObjectMeta;
 use serde_json::Value;
 use thv_api::names::{annotations, field_managers, labels};
 use thv_plan::{Child, Identity, LiveBackend, LiveDeployment, LivePod, PodHealth, digest};
 
+use crate::fields::is_of;
 use crate::key::Key;
 use crate::seen::{SeenAutoscaler, SeenDeployment, SeenPod, SeenStatefulSet};
 use crate::shelf::Sight;
@@ -189,12 +188,8 @@ pub(crate) fn nothing<K>(_: PartialObjectMeta<K>) -> Sight<()> {
 
 /// The fields that `manager` has applied, but for those of subresources.
 pub(crate) fn applied_fields<'a>(metadata: &'a ObjectMeta, manager: &str) -> Option<&'a FieldsV1> {
-    let is_ours = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(manager)
-            && entry.operation.as_deref() == Some("Apply")
-            && entry.subresource.as_deref().unwrap_or_default().is_empty()
-    };
-    metadata.managed_fields.iter().flatten().find(is_ours)?.fields_v1.as_ref()
+    let ours = metadata.managed_fields.iter().flatten().find(|entry| is_of(entry, manager, "Apply", ""));
+    ours?.fields_v1.as_ref()
 }
 
 fn identity(metadata: &ObjectMeta) -> Option<Identity> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use kube::core::NamespaceResourceScope;
 use serde::{Deserialize, Deserializer};
@@ -14,7 +14,7 @@ use thv_api::names::field_managers;
 use thv_api::{Kind, Malformed, Object, Watched};
 use thv_plan::digest;
 
-use crate::fields::{restrict, sorted};
+use crate::fields::{is_of, restrict, sorted};
 use crate::key::Key;
 use crate::shelf::Sight;
 use crate::takeover::{self, Part};
@@ -126,12 +126,8 @@ fn cache<S: Kind>(raw: Raw<S>) -> Cached<S> {
 
 /// The part of a status that we have applied.
 fn applied_status(metadata: &ObjectMeta, object: &Value) -> Option<Value> {
-    let is_ours = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(field_managers::OPERATOR)
-            && entry.operation.as_deref() == Some("Apply")
-            && entry.subresource.as_deref() == Some("status")
-    };
-    let entry = metadata.managed_fields.iter().flatten().find(is_ours)?;
+    let mut entries = metadata.managed_fields.iter().flatten();
+    let entry = entries.find(|entry| is_of(entry, field_managers::OPERATOR, "Apply", "status"))?;
     let fields = entry.fields_v1.as_ref()?.0.get("f:status")?;
     Some(restrict(object.get("status")?, fields))
 }

@@ -8,6 +8,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use serde_json::{Value, json};
 use thv_api::names::field_managers;
 
+use crate::fields::is_of;
+
 /// What an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -64,21 +66,20 @@ fn taken_over(entries: &[ManagedFieldsEntry], part: Part) -> Vec<ManagedFieldsEn
 }
 
 fn is_predecessors(entry: &ManagedFieldsEntry, part: Part) -> bool {
-    is_of(entry, part, field_managers::GO_OPERATOR, "Update")
+    is_of(entry, field_managers::GO_OPERATOR, "Update", part.subresource())
 }
 
 fn is_ours(entry: &ManagedFieldsEntry, part: Part) -> bool {
-    is_of(entry, part, field_managers::OPERATOR, "Apply")
+    is_of(entry, field_managers::OPERATOR, "Apply", part.subresource())
 }
 
-fn is_of(entry: &ManagedFieldsEntry, part: Part, manager: &str, operation: &str) -> bool {
-    let subresource = match part {
-        Part::Main => "",
-        Part::Status => "status",
-    };
-    entry.manager.as_deref() == Some(manager)
-        && entry.operation.as_deref() == Some(operation)
-        && entry.subresource.as_deref().unwrap_or_default() == subresource
+impl Part {
+    const fn subresource(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+        }
+    }
 }
 
 /// All fields of both sets.
