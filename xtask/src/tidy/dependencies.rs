@@ -22,8 +22,17 @@ struct Room {
 const ROOMS: &[Room] = &[
     Room { name: "thv-api", pure: true, knows: &[] },
     Room { name: "thv-config", pure: true, knows: &[] },
+    Room { name: "thv-mcp", pure: true, knows: &[] },
     Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-config"] },
     Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan"] },
+    Room { name: "thv-session", pure: false, knows: &[] },
+    Room { name: "thv-telemetry", pure: false, knows: &["thv-config"] },
+    Room { name: "thv-workload", pure: false, knows: &["thv-api", "thv-config", "thv-plan"] },
+    Room {
+        name: "thv-proxy",
+        pure: false,
+        knows: &["thv-api", "thv-config", "thv-mcp", "thv-session", "thv-telemetry", "thv-workload"],
+    },
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },

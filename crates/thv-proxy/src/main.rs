@@ -1,0 +1,3 @@
+//! The program `thv-proxyrunner`.
+
+fn main() {}

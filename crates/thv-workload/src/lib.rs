@@ -1,0 +1,1 @@
+//! One backend: brought up behind a fence, and watched.
