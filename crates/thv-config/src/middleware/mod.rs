@@ -5,9 +5,11 @@
 //! [`Middleware`]s of entries, so that both sides share the parameters.
 
 mod chain;
+mod computed;
 mod parameters;
 
 pub use chain::{Middleware, MiddlewareConfig, MiddlewareError};
+pub use computed::Unchainable;
 pub use parameters::{
     AuditParameters, AuthParameters, AuthorizationParameters, AwsStsParameters, BodyLimitParameters,
     HeaderForwardParameters, OriginParameters, RateLimitParameters, TelemetryParameters,

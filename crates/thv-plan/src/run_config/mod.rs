@@ -3,7 +3,6 @@
 mod auth_server;
 mod backend;
 mod incoming;
-mod middleware;
 mod outgoing;
 mod paths;
 mod telemetry;
@@ -167,7 +166,8 @@ fn assemble(
         scaling_config: scaling(&snapshot.owner.spec, resolved),
         ..RunConfig::default()
     };
-    config.middleware_configs = middleware::chain(&config).map_err(|problem| vec![problem])?;
+    config.middleware_configs =
+        config.computed_chain().map_err(|error| vec![Problem::new(error.path, error.problem)])?;
     Ok(config)
 }
 

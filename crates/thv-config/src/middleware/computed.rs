@@ -1,22 +1,50 @@
-//! What requests pass through, outermost first.
+//! The chain that a configuration asks for, outermost first.
+//!
+//! The operator writes it into the configuration, and a proxy that finds none there computes it: both here.
 
 use std::collections::BTreeMap;
 
-use thv_config::authz::AuthzDocument;
-use thv_config::middleware::{
-    AuditParameters, AuthParameters, AuthorizationParameters, BodyLimitParameters, Middleware,
-    MiddlewareConfig, RateLimitParameters, TelemetryParameters, TokenExchangeParameters,
+use super::chain::{Middleware, MiddlewareConfig};
+use super::parameters::{
+    AuditParameters, AuthParameters, AuthorizationParameters, AwsStsParameters, BodyLimitParameters,
+    HeaderForwardParameters, RateLimitParameters, TelemetryParameters, TokenExchangeParameters,
     ToolFilterParameters, UpstreamSwapParameters, WebhookParameters,
 };
-use thv_config::outgoing::UpstreamSwapConfig;
-use thv_config::tool::ToolFace;
-use thv_config::webhook::WebhookConfig;
-use thv_config::{Json, RunConfig};
+use crate::authz::AuthzDocument;
+use crate::json::Json;
+use crate::outgoing::UpstreamSwapConfig;
+use crate::run_config::RunConfig;
+use crate::tool::ToolFace;
+use crate::webhook::WebhookConfig;
 
-use super::Problem;
+/// Why there is no chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct Unchainable {
+    /// The key of the configuration.
+    pub path: &'static str,
+    /// What is wrong with it.
+    pub problem: String,
+}
 
-/// The chain that a configuration asks for. Nothing phones home, so `usagemetrics` is not in it.
-pub(super) fn chain(config: &RunConfig) -> Result<Vec<MiddlewareConfig>, Problem> {
+impl RunConfig {
+    /// The chain that the configuration asks for. Nothing phones home, so `usagemetrics` is not in it.
+    pub fn computed_chain(&self) -> Result<Vec<MiddlewareConfig>, Unchainable> {
+        let mut chain = Vec::new();
+        for middleware in wanted(self)? {
+            chain.push(middleware.to_config().map_err(|error| Unchainable {
+                path: "middleware_configs",
+                problem: format!("cannot be written: {error}"),
+            })?);
+        }
+        let recovery = chain.len().saturating_sub(1);
+        chain.splice(recovery..recovery, self.additional_middleware_configs.iter().cloned());
+        Ok(chain)
+    }
+}
+
+/// In the order in which they are passed through. Recovery is the innermost.
+fn wanted(config: &RunConfig) -> Result<impl Iterator<Item = Middleware>, Unchainable> {
     let tool_filter = tool_filter(config);
     let chain = [
         Some(Middleware::BodyLimit(BodyLimitParameters::default())),
@@ -34,16 +62,11 @@ pub(super) fn chain(config: &RunConfig) -> Result<Vec<MiddlewareConfig>, Problem
         webhooks(config, &config.mutating_webhooks).map(Middleware::MutatingWebhook),
         webhooks(config, &config.validating_webhooks).map(Middleware::ValidatingWebhook),
         authorization(config)?,
+        aws_sts(config),
+        header_forward(config),
         Some(Middleware::Recovery),
     ];
-    chain
-        .into_iter()
-        .flatten()
-        .map(|middleware| {
-            let failed = |error| Problem::new("middleware_configs", format!("cannot be written: {error}"));
-            middleware.to_config().map_err(failed)
-        })
-        .collect()
+    Ok(chain.into_iter().flatten())
 }
 
 fn audit(config: &RunConfig) -> Option<Middleware> {
@@ -112,12 +135,26 @@ fn webhooks(config: &RunConfig, webhooks: &[WebhookConfig]) -> Option<WebhookPar
     })
 }
 
+fn aws_sts(config: &RunConfig) -> Option<Middleware> {
+    Some(Middleware::AwsSts(AwsStsParameters {
+        aws_sts_config: Some(config.aws_sts_config.clone()?),
+        target_url: config.remote_url.clone(),
+    }))
+}
+
+/// The headers that stand in the configuration itself. The proxy adds those whose values are secrets.
+fn header_forward(config: &RunConfig) -> Option<Middleware> {
+    let headers = config.header_forward.as_ref().filter(|_| config.is_remote())?;
+    let add_headers = headers.add_plaintext_headers.clone();
+    (!add_headers.is_empty()).then(|| Middleware::HeaderForward(HeaderForwardParameters { add_headers }))
+}
+
 /// With an authorization server in the proxy, Cedar policies see the claims of its upstream provider.
-fn authorization(config: &RunConfig) -> Result<Option<Middleware>, Problem> {
+fn authorization(config: &RunConfig) -> Result<Option<Middleware>, Unchainable> {
     let Some(document) = &config.authz_config else { return Ok(None) };
     let mut document = document.clone();
     if let Some(server) = &config.embedded_auth_server_config {
-        let failed = |error: String| Problem::new("authz_config", error);
+        let failed = |problem: String| Unchainable { path: "authz_config", problem };
         let decoded = document.decode::<AuthzDocument>().map_err(|error| failed(error.to_string()))?;
         let mut typed = decoded.value;
         if let Some(cedar) = &mut typed.cedar {
@@ -129,4 +166,37 @@ fn authorization(config: &RunConfig) -> Result<Option<Middleware>, Problem> {
         config_data: Some(document),
         ..AuthorizationParameters::default()
     })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::HeaderForwardConfig;
+    use crate::transport::Transport;
+
+    fn types(config: &RunConfig) -> Vec<String> {
+        config.computed_chain().unwrap().into_iter().map(|entry| entry.type_).collect()
+    }
+
+    #[test]
+    fn a_plain_configuration_has_the_plain_chain() {
+        let config = RunConfig { transport: Transport::StreamableHttp, ..RunConfig::default() };
+        assert_eq!(types(&config), ["bodylimit", "auth", "mcp-parser", "recovery"]);
+    }
+
+    #[test]
+    fn what_is_added_stays_inside_of_everything_but_recovery() {
+        let headers = HeaderForwardConfig {
+            add_plaintext_headers: BTreeMap::from([("X-A".to_owned(), "1".to_owned())]).into(),
+            ..HeaderForwardConfig::default()
+        };
+        let extra = MiddlewareConfig { type_: "extra".to_owned(), parameters: Json::Null };
+        let config = RunConfig {
+            remote_url: "https://example.com/mcp".to_owned().into(),
+            header_forward: Some(headers),
+            additional_middleware_configs: vec![extra],
+            ..RunConfig::default()
+        };
+        assert_eq!(types(&config), ["bodylimit", "auth", "mcp-parser", "header-forward", "extra", "recovery"]);
+    }
 }
