@@ -10,6 +10,10 @@ pub const MCP_SERVER_REVISION: &str = "THV_MCPSERVER_REVISION";
 pub const RUN_CONFIG_CHECKSUM: &str = "THV_RUNCONFIG_CHECKSUM";
 /// Password of the Redis that keeps sessions.
 pub const SESSION_REDIS_PASSWORD: &str = "THV_SESSION_REDIS_PASSWORD";
+/// Whether a proxy logs more.
+pub const DEBUG: &str = "TOOLHIVE_DEBUG";
+/// In every pod: the API server. Kubernetes sets it.
+pub const KUBERNETES_SERVICE_HOST: &str = "KUBERNETES_SERVICE_HOST";
 /// What runs the backend: `kubernetes`.
 pub const RUNTIME: &str = "TOOLHIVE_RUNTIME";
 /// Where secrets come from: `environment`.

@@ -7,6 +7,7 @@ pub mod env;
 pub mod field_managers;
 pub mod finalizers;
 pub mod labels;
+pub mod sessions;
 pub mod volumes;
 
 /// The API group.

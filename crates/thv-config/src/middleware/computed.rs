@@ -146,7 +146,7 @@ fn aws_sts(config: &RunConfig) -> Option<Middleware> {
 fn header_forward(config: &RunConfig) -> Option<Middleware> {
     let headers = config.header_forward.as_ref().filter(|_| config.is_remote())?;
     let add_headers = headers.add_plaintext_headers.clone();
-    (!add_headers.is_empty()).then(|| Middleware::HeaderForward(HeaderForwardParameters { add_headers }))
+    (!add_headers.is_empty()).then_some(Middleware::HeaderForward(HeaderForwardParameters { add_headers }))
 }
 
 /// With an authorization server in the proxy, Cedar policies see the claims of its upstream provider.

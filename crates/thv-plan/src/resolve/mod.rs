@@ -31,7 +31,7 @@ use thv_api::conditions::mcp_server::{
     GroupRefValidated, OIDCConfigRefValidated, Ready, TelemetryConfigRefValidated, WebhookConfigValidated,
 };
 use thv_api::kinds::{MCPServerSpec, MCPToolConfigSpec, MCPWebhookConfigSpec};
-use thv_api::names::children;
+use thv_api::names::{children, sessions};
 use thv_api::shared::OIDCConfigRef;
 
 pub use self::auth_server::AuthServer;
@@ -171,7 +171,7 @@ pub fn resolve(snapshot: &Snapshot<MCPServerSpec>) -> Resolved {
     let fit = |server: &EmbeddedAuthServer| fits(server, spec.oidc_config_ref.as_ref(), &resource_url);
     let oidc_spec = spec.oidc_config_ref.as_ref().and_then(|it| known.oidc_config(&it.name).found());
     let ca_source = oidc_spec.and_then(|config| oidc::ca_bundle(&config.spec));
-    let key_prefix = session_redis::default_key_prefix(namespace, name);
+    let key_prefix = sessions::default_key_prefix(namespace, name);
     let mut resolved = Resolved {
         tool_config: tools::resolve(spec.tool_config_ref.as_ref(), known),
         telemetry: telemetry::resolve(spec.telemetry_config_ref.as_ref(), known, namespace, name),

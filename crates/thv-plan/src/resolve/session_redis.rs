@@ -22,12 +22,6 @@ pub struct SessionRedis {
     pub password: Option<SecretKeyRef>,
 }
 
-/// What all keys of a server's sessions begin with, unless its user says otherwise. Servers that share a Redis do
-/// not take each other's sessions for their own.
-pub fn default_key_prefix(namespace: &str, name: &str) -> String {
-    format!("thv:proxy:session:{namespace}:{name}:")
-}
-
 /// The password of the Redis that a server names.
 pub(super) fn needs(storage: &SessionStorage) -> Vec<Need> {
     let SessionStorage { provider, address: _, db: _, key_prefix: _, password_ref } = storage;
@@ -91,6 +85,8 @@ fn default_redis(
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    use thv_api::names::sessions::default_key_prefix;
 
     use super::*;
     use crate::resolve::Fault;
