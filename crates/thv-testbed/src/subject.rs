@@ -20,6 +20,7 @@ pub struct SubjectBuilder {
     program: PathBuf,
     arguments: Vec<OsString>,
     environment: BTreeMap<String, OsString>,
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 /// A program under test. Dropping it kills it.
@@ -33,7 +34,12 @@ pub struct Subject {
 impl SubjectBuilder {
     /// The program at this path.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), environment: BTreeMap::new() }
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: BTreeMap::new(),
+            files: BTreeMap::new(),
+        }
     }
 
     /// More arguments.
@@ -50,9 +56,19 @@ impl SubjectBuilder {
         self
     }
 
+    /// A file in the folder that it starts in, which is its own.
+    #[must_use]
+    pub fn file(mut self, name: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(name.to_owned(), content.into());
+        self
+    }
+
     /// Starts it.
     pub fn start(self) -> Result<Subject> {
         let folder = tempfile::tempdir()?;
+        for (name, content) in &self.files {
+            std::fs::write(folder.path().join(name), content)?;
+        }
         let child = self.spawn(&log(folder.path(), 1))?;
         Ok(Subject { builder: self, child, starts: 1, folder })
     }
@@ -62,13 +78,19 @@ impl SubjectBuilder {
         let mut command = Place::Here.command(&self.program);
         command.args(&self.arguments).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         // What a program keeps for itself, such as a cache, goes with the test.
-        command.env("HOME", log.parent().unwrap_or(Path::new("/")));
+        let folder = log.parent().unwrap_or(Path::new("/"));
+        command.env("HOME", folder).current_dir(folder);
         command.envs(&self.environment).stdout(out.try_clone()?).stderr(out);
         command.spawn().with_context(|| format!("cannot start {}", self.program.display()))
     }
 }
 
 impl Subject {
+    /// The folder that it started in.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// SIGKILL: it is gone when this returns, with no chance to do anything more.
     pub async fn kill(&mut self) -> Result<()> {
         self.child.kill().await.context("cannot kill the program under test")
