@@ -90,3 +90,29 @@ impl Controlled for MCPServerSpec {
         status.conditions.as_deref().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_goes_says_so_even_if_nothing_else_can_be_said_of_it() {
+        let server: MCPServer = serde_json::from_value(json!({
+            "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer",
+            "metadata": {"name": "s", "generation": 3},
+            "spec": {"image": "i", "podTemplateSpec": {"spec": 1}},
+        }))
+        .unwrap();
+        let observation = Observation::new(3, Timestamp::UNIX_EPOCH, &[]);
+        let status = MCPServerSpec::farewell(&server, &observation);
+        assert_eq!(status.phase, Some(MCPServerPhase::Terminating));
+        assert_eq!(status.observed_generation, Some(3));
+        let conditions = MCPServerSpec::conditions(&status);
+        assert_eq!(conditions.len(), 1, "{conditions:?}");
+        let ready = (conditions[0].type_.as_str(), conditions[0].status.as_str());
+        assert_eq!(ready, ("Ready", "False"));
+    }
+}

@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -16,17 +15,28 @@ use tokio::net::TcpListener;
 use crate::metrics::Metrics;
 
 /// Whether the operator is ready: its caches are full, and it works or stands by.
-#[derive(Clone, Default)]
-pub struct Readiness(Arc<AtomicBool>);
+#[derive(Clone)]
+pub struct Readiness(Arc<Mutex<Option<String>>>);
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Some("the operator is starting".to_owned()))))
+    }
+}
 
 impl Readiness {
     /// It is, from now on.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Release);
+        *self.obstacle() = None;
     }
 
-    fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    /// It is not, for this reason.
+    pub fn waits_for(&self, what: impl Into<String>) {
+        *self.obstacle() = Some(what.into());
+    }
+
+    fn obstacle(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -43,10 +53,10 @@ impl Endpoint {
     fn answer(&self, path: &str) -> (StatusCode, String) {
         match (self, path) {
             (Self::Health(_), "/healthz") => (StatusCode::OK, "ok".to_owned()),
-            (Self::Health(ready), "/readyz") if ready.get() => (StatusCode::OK, "ok".to_owned()),
-            (Self::Health(_), "/readyz") => {
-                (StatusCode::SERVICE_UNAVAILABLE, "the caches are not complete yet".to_owned())
-            }
+            (Self::Health(ready), "/readyz") => match ready.obstacle().clone() {
+                None => (StatusCode::OK, "ok".to_owned()),
+                Some(obstacle) => (StatusCode::SERVICE_UNAVAILABLE, obstacle),
+            },
             (Self::Metrics(metrics), "/metrics") => (StatusCode::OK, metrics.text()),
             _ => (StatusCode::NOT_FOUND, "not found".to_owned()),
         }

@@ -1,5 +1,6 @@
 //! Events: what a person should hear of, once, when it turns.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -10,14 +11,19 @@ use thv_api::{Kind, Malformed, Object};
 use thv_plan::Child;
 
 use crate::key::Key;
+use crate::metrics::{Metrics, Sent};
 
 /// Publishes events.
-pub(crate) struct Events(Recorder);
+pub(crate) struct Events {
+    recorder: Recorder,
+    metrics: Arc<Metrics>,
+}
 
 impl Events {
     /// Events of the controller with this name.
-    pub(crate) fn new(client: Client, controller: &str) -> Self {
-        Self(Recorder::new(client, Reporter { controller: controller.to_owned(), instance: None }))
+    pub(crate) fn new(client: Client, controller: &str, metrics: Arc<Metrics>) -> Self {
+        let reporter = Reporter { controller: controller.to_owned(), instance: None };
+        Self { recorder: Recorder::new(client, reporter), metrics }
     }
 
     /// Tells of the conditions that have turned.
@@ -75,7 +81,9 @@ impl Events {
 
     /// An event that is lost costs nothing but itself: the status says the same.
     async fn publish(&self, event: &Event, regarding: &ObjectReference) {
-        if let Err(error) = self.0.publish(event, regarding).await {
+        let result = self.recorder.publish(event, regarding).await;
+        self.metrics.wrote(Sent::Event, result.is_ok());
+        if let Err(error) = result {
             tracing::debug!(%error, reason = event.reason, "an event was not published");
         }
     }

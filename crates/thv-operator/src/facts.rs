@@ -3,7 +3,9 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ObjectMeta, OwnerReference};
 use kube::core::PartialObjectMeta;
 use serde_json::Value;
-use thv_api::names::{annotations, field_managers, labels};
+use thv_api::Kind;
+use thv_api::kinds::MCPServerSpec;
+use thv_api::names::{GROUP, annotations, field_managers, labels};
 use thv_plan::{Child, Identity, LiveBackend, LiveDeployment, LivePod, PodHealth, digest};
 
 use crate::fields::is_of;
@@ -11,8 +13,8 @@ use crate::key::Key;
 use crate::seen::{SeenAutoscaler, SeenDeployment, SeenPod, SeenStatefulSet};
 use crate::shelf::Sight;
 
-/// The kind of the owners that we know.
-const OWNER: (&str, &str) = ("toolhive.stacklok.dev/", "MCPServer");
+/// The kinds whose objects have children. All of them are of our group.
+const OWNERS: [&str; 1] = [MCPServerSpec::KIND];
 
 /// A child of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,11 +204,14 @@ fn annotation<'a>(metadata: &'a ObjectMeta, key: &str) -> Option<&'a str> {
 
 /// The controlling owner, if it is one of our kinds.
 fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
-    let (group, kind) = OWNER;
-    let is_controller = |owner: &&OwnerReference| {
-        owner.controller == Some(true) && owner.kind == kind && owner.api_version.starts_with(group)
-    };
+    let is_controller = |owner: &&OwnerReference| owner.controller == Some(true) && is_of_our_kinds(owner);
     metadata.owner_references.iter().flatten().find(is_controller)
+}
+
+/// In whatever version its writer knows the kind.
+fn is_of_our_kinds(owner: &OwnerReference) -> bool {
+    let group = owner.api_version.split_once('/').map(|(group, _)| group);
+    group == Some(GROUP) && OWNERS.contains(&owner.kind.as_str())
 }
 
 fn owner(metadata: &ObjectMeta) -> Option<Key> {
@@ -229,4 +234,31 @@ fn pairs(map: Option<&std::collections::BTreeMap<String, String>>) -> Box<[(Box<
         }
     };
     map.into_iter().flatten().map(|(key, value)| (key.as_str().into(), keep(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn controlled_by(api_version: &str, kind: &str) -> bool {
+        let metadata: ObjectMeta = serde_json::from_value(json!({"ownerReferences": [
+            {"apiVersion": api_version, "kind": kind, "name": "s", "uid": "u", "controller": true},
+        ]}))
+        .unwrap();
+        controller(&metadata).is_some()
+    }
+
+    #[test]
+    fn owners_are_known_by_kind_and_group_in_every_version() {
+        for kind in OWNERS {
+            for version in ["v1alpha1", "v1beta1"] {
+                assert!(controlled_by(&format!("{GROUP}/{version}"), kind), "{kind} {version}");
+            }
+            assert!(!controlled_by("apps/v1", kind), "{kind} of another group");
+            assert!(!controlled_by(GROUP, kind), "{kind} of no version");
+        }
+        assert!(!controlled_by(&format!("{GROUP}/v1beta1"), "MCPGroup"));
+    }
 }

@@ -77,7 +77,7 @@ async fn operate(
     tokio::pin!(stop);
     let mut settings = environment.settings;
     tokio::select! {
-        () = platform::kinds_are_served(&client) => {}
+        () = platform::kinds_are_served(&client, &readiness) => {}
         () = &mut stop => return Ok(()),
     }
     settings.platform = match environment.platform {

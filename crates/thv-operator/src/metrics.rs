@@ -25,6 +25,8 @@ pub enum Sent {
     Scale,
     /// A deletion.
     Delete,
+    /// An event that is published, or one more of its kind.
+    Event,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -143,11 +145,13 @@ mod tests {
     fn what_is_counted_is_shown() {
         let metrics = Metrics::new();
         metrics.wrote(Sent::ApplyStatus, true);
+        metrics.wrote(Sent::Event, false);
         metrics.passed("MCPServer", 0.1, Some("conflict"));
         metrics.queue("MCPServer", (3, 1));
         let text = metrics.text();
         for line in [
             r#"toolhive_operator_writes_total{verb="ApplyStatus",ok="Yes"} 1"#,
+            r#"toolhive_operator_writes_total{verb="Event",ok="No"} 1"#,
             r#"toolhive_operator_reconcile_errors_total{kind="MCPServer",error="conflict"} 1"#,
             r#"toolhive_operator_queue_depth{kind="MCPServer"} 3"#,
         ] {

@@ -55,7 +55,7 @@ impl<S: Controlled> Operator<S> {
         let index = Arc::new(Index::default());
         let loader = Loader::new(client.clone(), caches.clone(), index.clone(), Arc::new(settings));
         let writer = Writer::new(client.clone(), metrics.clone());
-        let events = Events::new(client.clone(), &format!("{}-controller", S::SINGULAR));
+        let events = Events::new(client.clone(), &format!("{}-controller", S::SINGULAR), metrics.clone());
         let engine = Engine::new(caches.clone(), writer, loader, events, metrics.clone());
         Self { engine, queue: Arc::default(), index, caches, client, metrics }
     }
@@ -72,6 +72,7 @@ impl<S: Controlled> Operator<S> {
         let mut watches: FuturesUnordered<_> = watches.into_iter().collect();
         let watching = async { while watches.next().await.is_some() {} };
         let working = async {
+            readiness.waits_for("the caches are not complete yet");
             self.caches.ready().await;
             readiness.set();
             tracing::info!("the caches are complete");

@@ -7,11 +7,13 @@ use kube::{Api, Client};
 use thv_api::crds;
 use thv_plan::Platform;
 
+use crate::endpoints::Readiness;
+
 /// How often we look for CRDs that are not there.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// Waits until all CRDs are there and served, and says which are not.
-pub async fn kinds_are_served(client: &Client) {
+pub async fn kinds_are_served(client: &Client, readiness: &Readiness) {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let mut told = Vec::new();
     loop {
@@ -24,6 +26,7 @@ pub async fn kinds_are_served(client: &Client) {
                 ?missing,
                 "waiting for CRDs to be installed: apply the chart toolhive-operator-crds"
             );
+            readiness.waits_for(format!("waiting for CRDs to be installed: {}", missing.join(", ")));
             told = missing;
         }
         tokio::time::sleep(LOOK_AGAIN).await;

@@ -21,7 +21,7 @@ mod status;
 
 use std::collections::BTreeMap;
 
-use thv_api::kinds::{MCPServer, MCPServerSpec, MCPServerStatus};
+use thv_api::kinds::{MCPServer, MCPServerSpec};
 use thv_api::names::annotations;
 
 use self::content::Resolution;
@@ -39,11 +39,6 @@ pub fn plan(snapshot: &Snapshot<MCPServerSpec>) -> Plan<MCPServerSpec> {
     let resolved = resolve(snapshot);
     let resolution = resolution(snapshot, &resolved);
     plan_with(snapshot, &resolved, resolution)
-}
-
-/// The status of a server that is being deleted. Nothing else is planned for it.
-pub fn farewell(snapshot: &Snapshot<MCPServerSpec>) -> MCPServerStatus {
-    status::farewell(snapshot)
 }
 
 /// What is to be done about a server with references that came to this.

@@ -107,12 +107,6 @@ impl<'a> Judgement<'a> {
     }
 }
 
-/// The status of a server that is being deleted.
-pub(super) fn farewell(snapshot: &Snapshot<MCPServerSpec>) -> MCPServerStatus {
-    let standing = Standing::new(MCPServerPhase::Terminating, "the server is being deleted");
-    status(snapshot, standing, Vec::new())
-}
-
 /// The part of a status that follows from where the server stands.
 fn status(
     snapshot: &Snapshot<MCPServerSpec>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thv_plan::{Children, PodHealth, Read, Reference, Referred, mcp_server};
+use thv_plan::{Children, PodHealth, Read, Reference, Referred};
 
 use crate::support::{Scene, condition, whole_condition};
 
@@ -240,14 +240,4 @@ fn settings_without_effect_are_told() {
     assert_eq!(condition(&told, "SettingsIgnored"), Some(("True", "SettingsWithoutEffect")));
     let ignored = "AuthzPrimaryUpstreamProviderIgnored";
     assert_eq!(condition(&status, ignored), Some(("True", "PrimaryUpstreamProviderIgnored")));
-}
-
-#[test]
-fn a_server_that_goes_says_so() {
-    let mut scene = Scene::of(json!({"podTemplateSpec": {"spec": 1}}));
-    scene.settle();
-    let status = mcp_server::farewell(&scene.snapshot);
-    assert_eq!(status.phase.unwrap().as_str(), "Terminating");
-    assert_eq!(condition(&status, "Ready"), Some(("False", "NotReady")));
-    assert_eq!(status.observed_generation, Some(1));
 }

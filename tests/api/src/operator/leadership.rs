@@ -28,7 +28,7 @@ async fn two(space: &Space) -> Result<(Operator, Operator)> {
 
 /// Waits until an operator has looked at the Lease and been told who leads, twice over: what it did of the first answer
 /// it has done when it looks again.
-async fn looks_at_the_lease(operator: &Operator, mark: Mark) -> Result<()> {
+pub(super) async fn looks_at_the_lease(operator: &Operator, mark: Mark) -> Result<()> {
     let look = Pattern::verb(Verb::Get).of("leases");
     operator.recorder.seen(mark, &look).await?;
     operator.recorder.seen(operator.recorder.mark(), &look).await.map(drop)

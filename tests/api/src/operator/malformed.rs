@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use thv_api::kinds::MCPServer;
 use thv_testbed::{Pattern, Verb, in_namespace, wait};
 
-use super::{Operator, minimal, world};
+use super::rules::{api_of, set};
+use super::{Operator, minimal};
 use crate::fixture::apply;
 
 /// Longer than anything that a duration can be, and written as the schema wants it.
@@ -33,7 +34,7 @@ async fn a_server_that_cannot_be_read_is_told_of_and_stops_nobody() {
         let mut operator = Operator::start(&space).await?;
         operator.server("before", minimal()).await?;
         // Our types could not even read the answer, so the server is made as any object.
-        let objects = world::api_of(&space, &body("bad", &Value::Null));
+        let objects = api_of(&space, &body("bad", &Value::Null));
         let mark = operator.recorder.mark();
         apply(&objects, "bad", "user", &body("bad", &limited(TOO_LONG))).await?;
         operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
@@ -62,8 +63,7 @@ async fn a_server_that_cannot_be_read_is_told_of_and_stops_nobody() {
         assert!(log.iter().all(|write| write.name.as_deref() != Some("bad")), "{log}");
 
         // Mended, it is like any other.
-        world::set(&(objects, "bad".to_owned()), "/spec/rateLimiting/shared/refillPeriod", &json!("1m"))
-            .await?;
+        set(&(objects, "bad".to_owned()), "/spec/rateLimiting/shared/refillPeriod", &json!("1m")).await?;
         operator.settled("bad", Some(2)).await?;
         operator.deployment("bad").await?;
         Ok(())
@@ -77,15 +77,15 @@ async fn a_server_that_has_become_unreadable_keeps_its_children() {
         let operator = Operator::start(&space).await?;
         operator.server("s", limited("1m")).await?;
         let before = operator.children().await?;
-        let place = (world::api_of(&space, &body("s", &Value::Null)), "s".to_owned());
+        let place = (api_of(&space, &body("s", &Value::Null)), "s".to_owned());
         let mark = operator.recorder.mark();
-        world::set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!(TOO_LONG)).await?;
-        world::set(&place, "/spec/image", &json!("localhost/server:2")).await?;
+        set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!(TOO_LONG)).await?;
+        set(&place, "/spec/image", &json!("localhost/server:2")).await?;
         operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
         operator.outlast("unreadable").await?;
         assert!(operator.writes(mark).is_empty(), "{:?}", operator.writes(mark));
 
-        world::set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!("1m")).await?;
+        set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!("1m")).await?;
         operator.settled("s", Some(4)).await?;
         let after = operator.children().await?;
         let changed = before.changes(&after);
@@ -101,8 +101,8 @@ async fn a_server_that_has_become_unreadable_can_be_deleted() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
         operator.server("s", limited("1m")).await?;
-        let place = (world::api_of(&space, &body("s", &Value::Null)), "s".to_owned());
-        world::set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!(TOO_LONG)).await?;
+        let place = (api_of(&space, &body("s", &Value::Null)), "s".to_owned());
+        set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!(TOO_LONG)).await?;
         place.0.delete("s", &DeleteParams::default()).await?;
         wait::gone(&place.0, "s").await
     })

@@ -2,10 +2,10 @@
 
 mod autoscaler;
 mod conditions;
-mod crash;
 mod difference;
 mod drift;
 mod fence;
+mod kinds;
 mod leadership;
 mod lifecycle;
 mod malformed;
@@ -17,13 +17,11 @@ mod rules;
 mod scene;
 mod sessions;
 mod signing_keys;
-mod single_edit;
 mod stdio_cap;
 mod steady;
 mod stopping;
 mod takeover;
 mod unknown_field;
-mod world;
 
 use std::collections::BTreeMap;
 
@@ -120,15 +118,17 @@ impl Operator {
 pub(crate) async fn prepare(space: &Space) -> Result<()> {
     crds::install(space).await?;
     grant(space).await?;
-    let servers = space.api::<MCPServer>();
-    space.finally(async move {
-        // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
-        let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-        for server in servers.list_metadata(&ListParams::default()).await?.items {
-            servers.patch_metadata(&server.name_any(), &PatchParams::default(), &none).await?;
-        }
-        Ok(())
-    });
+    for case in rules::CASES {
+        let objects = case.api(space)?;
+        space.finally(async move {
+            // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
+            let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+            for object in objects.list_metadata(&ListParams::default()).await?.items {
+                objects.patch_metadata(&object.name_any(), &PatchParams::default(), &none).await?;
+            }
+            Ok(())
+        });
+    }
     Ok(())
 }
 

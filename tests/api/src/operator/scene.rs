@@ -23,7 +23,7 @@ pub(super) const NAME: &str = "s";
 /// A Secret that the server gets a variable from. Every pass reads it, so that the request log shows the passes.
 const PULSE: &str = "pulse";
 
-/// What the status says from the moment when the first pod is there; with no node, that is how it stays.
+/// What the status says from the first pass on. With no node no pod ever runs or fails, so that is how it stays.
 const AT_REST: &str = "the proxy is starting";
 
 /// Where children change whenever the content of pods does.

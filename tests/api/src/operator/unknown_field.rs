@@ -1,16 +1,18 @@
 //! A CRD that is newer than the operator: fields that our types do not know are other people's.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, ValidationDirective};
-use kube::core::GroupVersionKind;
+use kube::core::{GroupVersionKind, TypeMeta};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use thv_api::kinds::MCPServerSpec;
 use thv_api::{Kind, names};
 use thv_testbed::{Mark, Pattern, Space, Verb, in_namespace, wait};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::{Operator, minimal};
@@ -37,10 +39,21 @@ fn wish() -> Value {
     json!({"mode": "new", "list": [1, {"two": 3}]})
 }
 
-/// Has a field more in every served version of the kind, from here to the end of the test. Returns the versions.
-async fn install(space: &Space) -> Result<Vec<String>> {
+/// That, in a spec.
+pub(super) fn wish_of_spec() -> Value {
+    json!({FIELD: wish()})
+}
+
+/// How many tests have the field in each definition. Who comes first adds it, who leaves last removes it.
+static USERS: Mutex<BTreeMap<String, usize>> = Mutex::const_new(BTreeMap::new());
+
+/// Has a field more in every served version of the kind that `object` is of, from here to the end of the test. Returns
+/// the versions.
+pub(super) async fn install(space: &Space, object: &Value) -> Result<Vec<String>> {
     let definitions: Api<CustomResourceDefinition> = Api::all(space.client());
-    let name = format!("{}.{}", MCPServerSpec::PLURAL, names::GROUP);
+    let kind: TypeMeta = serde_json::from_value(object.clone())?;
+    let resource = ApiResource::from_gvk(&GroupVersionKind::try_from(kind)?);
+    let name = format!("{}.{}", resource.plural, resource.group);
     let versions = definitions.get(&name).await?.spec.versions;
     let change = |operation: &str| -> Result<Patch<()>> {
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
@@ -51,29 +64,45 @@ async fn install(space: &Space) -> Result<Vec<String>> {
         };
         Ok(Patch::Json(serde_json::from_value((0..versions.len()).map(step).collect())?))
     };
-    definitions.patch(&name, &PatchParams::default(), &change("add")?).await?;
+    let mut users = USERS.lock().await;
+    let count = users.entry(name.clone()).or_default();
+    if *count == 0 {
+        definitions.patch(&name, &PatchParams::default(), &change("add")?).await?;
+    }
+    *count += 1;
+    drop(users);
     let (api_of_kinds, removal) = (definitions.clone(), change("remove")?);
     space.finally(async move {
-        api_of_kinds.patch(&name, &PatchParams::default(), &removal).await?;
+        let mut users = USERS.lock().await;
+        let count = users.entry(name.clone()).or_default();
+        *count -= 1;
+        if *count == 0 {
+            api_of_kinds.patch(&name, &PatchParams::default(), &removal).await?;
+        }
         Ok(())
     });
     let versions: Vec<String> = versions.into_iter().map(|version| version.name).collect();
     for version in &versions {
-        accepts(space, version).await?;
+        let kind = GroupVersionKind::gvk(&resource.group, version, &resource.kind);
+        accepts(space, &ApiResource::from_gvk(&kind), object).await?;
     }
     Ok(versions)
 }
 
 /// Waits until the part of the API server that serves the version has learnt of the field.
-async fn accepts(space: &Space, version: &str) -> Result<()> {
+async fn accepts(space: &Space, resource: &ApiResource, object: &Value) -> Result<()> {
     let strictly = PatchParams {
         dry_run: true,
         field_validation: Some(ValidationDirective::Strict),
         ..PatchParams::apply("user")
     };
-    let object = body(version, &json!({"image": "localhost/server:1", FIELD: wish()}));
+    let api: Api<DynamicObject> = Api::namespaced_with(space.client(), space.namespace(), resource);
+    let (mut object, version) = (object.clone(), &resource.version);
+    object["apiVersion"] = json!(resource.api_version);
+    object["spec"][FIELD] = wish();
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
     let asking = async {
-        while let Err(error) = api(space, version).patch("s", &strictly, &Patch::Apply(&object)).await {
+        while let Err(error) = api.patch(name, &strictly, &Patch::Apply(&object)).await {
             anyhow::ensure!(matches!(&error, kube::Error::Api(_)), "{error}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -94,7 +123,7 @@ async fn field_and_owner(space: &Space, version: &str) -> Result<(Value, Value)>
 async fn s3_02_a_field_that_our_types_do_not_know_survives_everything() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
-        let versions = install(&space).await?;
+        let versions = install(&space, &body("v1beta1", &minimal())).await?;
         let mut spec = minimal();
         spec[FIELD] = wish();
         let newest = versions.last().context("there is no version")?;

@@ -1,0 +1,125 @@
+//! What the rules need to know of a kind.
+
+use anyhow::{Context, Result};
+use kube::Api;
+use kube::api::{ApiResource, DynamicObject};
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+use thv_testbed::{Pattern, Space};
+
+#[path = "../../../../../crates/thv-plan/tests/mcp_server/edits.rs"]
+pub(super) mod edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_server/places.rs"]
+pub(super) mod places;
+
+/// A kind that has children.
+pub(crate) struct Case {
+    pub(super) kind: &'static str,
+    /// An object with every field, and what it refers to.
+    pub(super) example: &'static str,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Objects of the kind that refer to what the one of the example cannot refer to as well, and that.
+    pub(super) more: &'static str,
+    /// A spec with no more than it needs.
+    pub(super) minimal: fn() -> Value,
+    /// Objects that are neither children nor referred to, but looked at.
+    pub(super) companions: fn(&DynamicObject) -> Vec<Value>,
+    /// The kinds of its children.
+    pub(super) children: fn() -> Vec<ApiResource>,
+    /// Whether the operator has dealt with an object as it is.
+    pub(super) is_converged: fn(&DynamicObject) -> bool,
+    /// What every pass over an object of the example or of `more` asks for once, and no pass over a minimal one.
+    pub(super) pulse: fn() -> Pattern,
+
+    /// What follows from an edit of each leaf of its spec.
+    pub(super) near: &'static str,
+    /// What follows from an edit of each leaf of what it refers to.
+    pub(super) far: &'static str,
+    /// Where its spec names what it refers to.
+    pub(super) references: &'static [(&'static str, &'static str)],
+    pub(super) another: fn(&str, &Value) -> Value,
+    pub(super) far_another: fn(&str, &Value) -> Value,
+    /// Leaves that the API server does not let anybody change alone, and why.
+    pub(super) refused: &'static [(&'static str, &'static str)],
+
+    /// Fields of the spec that are left to others where others write.
+    pub(super) left: &'static [&'static str],
+    /// What another controller applies of the spec.
+    pub(super) theirs: fn() -> Value,
+    /// An edit that has workloads applied again, and leaves to others what is theirs.
+    pub(super) edit: fn() -> Value,
+    /// An edit of the example that takes every kind of write: children change and go, and counts are handed over.
+    pub(super) change: fn() -> Value,
+    /// What stays of the example when it is taken back, and why.
+    pub(super) stays: &'static [(&'static str, &'static str)],
+}
+
+impl Case {
+    /// All objects of the example.
+    pub(super) fn objects(&self) -> Result<Vec<Value>> {
+        read(self.example)
+    }
+
+    /// All objects of `more`.
+    pub(super) fn more(&self) -> Result<Vec<Value>> {
+        read(self.more)
+    }
+
+    /// Whether a manifest is of the kind itself, and not of something that it refers to.
+    pub(super) fn is_of_kind(&self, object: &Value) -> bool {
+        object["kind"] == self.kind
+    }
+
+    /// The object of the example.
+    pub(super) fn full(&self) -> Result<Value> {
+        named(&self.objects()?, self.kind).cloned()
+    }
+
+    /// A manifest with this name and spec.
+    pub(super) fn manifest(&self, name: &str, spec: &Value) -> Result<Value> {
+        let full = self.full()?;
+        Ok(json!({
+            "apiVersion": full["apiVersion"], "kind": full["kind"], "metadata": {"name": name}, "spec": spec,
+        }))
+    }
+
+    /// The objects of the kind.
+    pub(crate) fn api(&self, space: &Space) -> Result<Api<DynamicObject>> {
+        Ok(api_of(space, &self.full()?))
+    }
+}
+
+/// Manifests that go into whatever namespace there is.
+fn read(text: &str) -> Result<Vec<Value>> {
+    let mut all: Vec<Value> = serde_saphyr::from_multiple(text)?;
+    for object in &mut all {
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            metadata.remove("namespace");
+        }
+    }
+    Ok(all)
+}
+
+/// The first object of a kind.
+pub(super) fn named<'a>(all: &'a [Value], kind: &str) -> Result<&'a Value> {
+    all.iter().find(|object| object["kind"] == kind).with_context(|| format!("the example has no {kind}"))
+}
+
+/// The kind of an object, as the API server knows it.
+pub(super) fn resource_of(object: &Value) -> ApiResource {
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, text("kind")))
+}
+
+/// The objects of the kind that this one is of.
+pub(crate) fn api_of(space: &Space, object: &Value) -> Api<DynamicObject> {
+    Api::namespaced_with(space.client(), space.namespace(), &resource_of(object))
+}
+
+/// Whether the status is about the object as it is.
+pub(super) fn is_observed(object: &DynamicObject) -> bool {
+    let observed = object.data["status"]["observedGeneration"].as_i64();
+    observed.is_some() && observed >= object.metadata.generation
+}

@@ -1,0 +1,244 @@
+//! Once converged, nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use serde_json::{Value, json};
+use thv_testbed::{Mark, Pattern, RequestLog, Space, Verb, wait};
+
+use super::case::{Case, resource_of};
+use super::world::{Title, World, applies, is_probe, name_of, put, tail};
+use crate::operator::Operator;
+use crate::operator::leadership::looks_at_the_lease;
+
+pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
+    let mut operator = Operator::start(space).await?;
+    let world = World::new(space, case)?;
+    touched_and_restarted(&world, &mut operator).await.with_context(|| tail(&operator))?;
+    operator.subject.kill().await?;
+    led_by_others(&world).await
+}
+
+/// Everything that is watched is touched, the operator starts anew, and its watches do.
+async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result<()> {
+    let named = populate(world, operator).await?;
+    let mut still = Still::read(world).await?;
+    for touch in ["labels", "annotations"] {
+        touch_all(world, operator, &named, &mut still, touch).await?;
+    }
+
+    let watches = operator.recorder.gate(Pattern::verb(Verb::Watch));
+    let mark = operator.recorder.mark();
+    operator.subject.restart().await?;
+    assert_starts_over(world, operator, mark, &still).await?;
+
+    let mark = operator.recorder.mark();
+    watches.cut();
+    for Watched { resource, .. } in watched(&operator.recorder.log())? {
+        operator.recorder.seen(mark, &Pattern::verb(Verb::Watch).of(&resource.plural)).await?;
+    }
+    let pulse = operator.recorder.mark();
+    still.touch(world, &resource_of(&world.case.full()?), world.case.name, "labels", "again").await?;
+    operator.recorder.seen(pulse, &(world.case.pulse)()).await?;
+    world.outlast().await?;
+    assert_eq!(applies(operator, mark), BTreeMap::new());
+    still.assert_is_so(world).await
+}
+
+/// Others lead, one after the other.
+async fn led_by_others(world: &World) -> Result<()> {
+    let still = Still::read(world).await?;
+    let candidate = async || Operator::run(&world.space, &BTreeMap::new(), &["--leader-elect"]).await;
+    let mut leader = candidate().await?;
+    let first = assert_starts_over(world, &leader, Mark::default(), &still).await;
+    first.with_context(|| tail(&leader))?;
+    let other = candidate().await?;
+    looks_at_the_lease(&other, Mark::default()).await?;
+    let mark = other.recorder.mark();
+    assert_eq!(applies(&other, Mark::default()), BTreeMap::new(), "one that does not lead has written");
+    leader.subject.terminate()?;
+    leader.subject.exit().await?;
+    assert_starts_over(world, &other, mark, &still).await.with_context(|| tail(&other))
+}
+
+/// Makes every object of the case and all that they live among, and waits until everything is at rest. Returns what
+/// belongs to nobody.
+async fn populate(world: &World, operator: &Operator) -> Result<BTreeSet<Title>> {
+    let case = world.case;
+    let mut all = [case.objects()?, case.more()?].concat();
+    // What is referred to comes first.
+    all.sort_by_key(|object| case.is_of_kind(object));
+    let mut named = BTreeSet::new();
+    for object in &all {
+        put(&world.space, object, &name_of(object)).await?;
+        named.insert((resource_of(object).plural, name_of(object)));
+        if case.is_of_kind(object) {
+            world.converged(&name_of(object)).await?;
+        }
+    }
+    for companion in (case.companions)(&world.own.get(case.name).await?) {
+        let mark = operator.recorder.mark();
+        put(&world.space, &companion, &name_of(&companion)).await?;
+        named.insert((resource_of(&companion).plural, name_of(&companion)));
+        // The operator looks at it; whatever it has to say of it is said before something later is.
+        operator.recorder.seen(mark, &(case.pulse)()).await?;
+    }
+    world.outlast().await?;
+    for owner in owners(world).await? {
+        for (resource, child) in world.children(&owner).await? {
+            let name = child.name_any();
+            wait::until(&world.api(&resource), &name, "its controller is done", is_at_rest).await?;
+        }
+    }
+    world.outlast().await?;
+    Ok(named)
+}
+
+/// The objects of the kind, but for probes.
+async fn owners(world: &World) -> Result<Vec<DynamicObject>> {
+    let all = world.own.list(&ListParams::default()).await?.items;
+    Ok(all.into_iter().filter(|object| !is_probe(&object.name_any())).collect())
+}
+
+/// Whether nobody has anything left to say about a child. Pods are there and never become ready: nobody runs them.
+fn is_at_rest(child: &DynamicObject) -> bool {
+    let (wanted, status) = (&child.data["spec"]["replicas"], &child.data["status"]);
+    !wanted.is_number()
+        || (status["observedGeneration"].as_i64() == child.metadata.generation
+            && status["updatedReplicas"] == *wanted
+            && status["unavailableReplicas"] == *wanted
+            && wait::has_condition(child, "Available", "False"))
+}
+
+/// A kind that the operator watches, and which of its objects.
+struct Watched {
+    resource: ApiResource,
+    labels: Option<String>,
+}
+
+/// Everything that the operator has asked to watch. Nothing tells it better than the requests themselves.
+fn watched(log: &RequestLog) -> Result<Vec<Watched>> {
+    let mut all = BTreeMap::new();
+    for watch in log.only(&Pattern::verb(Verb::Watch)).iter() {
+        let mut parts = watch.path.split('/').skip(if watch.group.is_empty() { 2 } else { 3 });
+        let version = parts.next().with_context(|| format!("{watch} has no version"))?.to_owned();
+        let api_version =
+            if watch.group.is_empty() { version.clone() } else { format!("{}/{version}", watch.group) };
+        let (group, plural) = (watch.group.clone(), watch.resource.clone());
+        let resource = ApiResource { group, version, api_version, kind: String::new(), plural };
+        let labels = watch.query.get("labelSelector").cloned();
+        all.insert((watch.group.clone(), watch.resource.clone()), Watched { resource, labels });
+    }
+    Ok(all.into_values().collect())
+}
+
+/// Has somebody touch every object that is watched, in a way that means nothing. Each time, a pass looks at what has
+/// changed. It may apply a child that was touched, since it cannot know that what is its own has not changed
+/// (fact F17), and nothing moves by that.
+async fn touch_all(
+    world: &World,
+    operator: &Operator,
+    named: &BTreeSet<Title>,
+    still: &mut Still,
+    touch: &str,
+) -> Result<()> {
+    let (start, mut touched) = (operator.recorder.mark(), BTreeSet::new());
+    for Watched { resource, labels } in watched(&operator.recorder.log())? {
+        let selector =
+            labels.as_deref().map_or_else(ListParams::default, |labels| ListParams::default().labels(labels));
+        let before = touched.len();
+        for object in world.api(&resource).list(&selector).await? {
+            let title = (resource.plural.clone(), object.name_any());
+            let is_ours = named.contains(&title) || !object.owner_references().is_empty();
+            if is_ours && !is_probe(&title.1) {
+                let mark = operator.recorder.mark();
+                still.touch(world, &resource, &title.1, touch, "1").await?;
+                let seen = operator.recorder.seen(mark, &(world.case.pulse)()).await;
+                seen.with_context(|| format!("nobody looks when {title:?} is touched"))?;
+                touched.insert(title);
+            }
+        }
+        let plural = &resource.plural;
+        ensure!(touched.len() > before, "{plural} are watched, and the case has none to touch");
+    }
+    world.outlast().await?;
+    for (title, count) in applies(operator, start) {
+        let is_allowed = touched.contains(&title) && still.children.contains(&title) && count == 1;
+        assert!(is_allowed, "{title:?} was applied {count} times after {touch} of {touched:?} were touched");
+    }
+    still.assert_is_so(world).await
+}
+
+/// Shows that an operator that starts over applies every child once, that nothing moves by it, and that nothing else
+/// is written.
+async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, still: &Still) -> Result<()> {
+    for (plural, name) in &still.children {
+        operator.recorder.seen(mark, &Pattern::verb(Verb::Apply).of(plural).named(name).whole()).await?;
+    }
+    world.outlast().await?;
+    let once: BTreeMap<Title, usize> = still.children.iter().map(|title| (title.clone(), 1)).collect();
+    assert_eq!(applies(operator, mark), once);
+    still.assert_is_so(world).await
+}
+
+/// What must not move: the objects of the case and their children.
+#[derive(Debug, PartialEq)]
+struct Still {
+    /// The identity and the version of each.
+    versions: BTreeMap<Title, (Option<String>, Option<String>)>,
+    statuses: BTreeMap<String, Value>,
+    children: BTreeSet<Title>,
+}
+
+impl Still {
+    async fn read(world: &World) -> Result<Self> {
+        let plural = resource_of(&world.case.full()?).plural;
+        let (mut versions, mut statuses) = (BTreeMap::new(), BTreeMap::new());
+        let mut children = BTreeSet::new();
+        for owner in owners(world).await? {
+            for (resource, child) in world.children(&owner).await? {
+                let title = (resource.plural, child.name_any());
+                children.insert(title.clone());
+                versions.insert(title, version(&child.metadata, true));
+            }
+            versions.insert((plural.clone(), owner.name_any()), version(&owner.metadata, false));
+            statuses.insert(owner.name_any(), owner.data["status"].clone());
+        }
+        ensure!(!children.is_empty(), "nobody has children");
+        Ok(Self { versions, statuses, children })
+    }
+
+    /// Has somebody touch an object, which may then have another version than before.
+    async fn touch(
+        &mut self,
+        world: &World,
+        resource: &ApiResource,
+        name: &str,
+        field: &str,
+        value: &str,
+    ) -> Result<()> {
+        let patch = Patch::Merge(json!({"metadata": {field: {"example.com/touched": value}}}));
+        let touched = world.api(resource).patch_metadata(name, &PatchParams::default(), &patch).await?;
+        let title = (resource.plural.clone(), name.to_owned());
+        let is_child = self.children.contains(&title);
+        if let Some(known) = self.versions.get_mut(&title) {
+            *known = version(&touched.metadata, is_child);
+        }
+        Ok(())
+    }
+
+    async fn assert_is_so(&self, world: &World) -> Result<()> {
+        assert_eq!(*self, Self::read(world).await?);
+        Ok(())
+    }
+}
+
+/// The identity of an object, and what moves with every write: of children that count changes of their spec that
+/// count, since controllers of Kubernetes write their status.
+fn version(metadata: &ObjectMeta, is_child: bool) -> (Option<String>, Option<String>) {
+    let generation = metadata.generation.filter(|_| is_child).map(|count| count.to_string());
+    (metadata.uid.clone(), generation.or_else(|| metadata.resource_version.clone()))
+}

@@ -1,0 +1,210 @@
+//! What others write survives, and nobody fights over it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use kube::ResourceExt;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
+use serde_json::{Value, json};
+use thv_testbed::{Space, wait};
+
+use super::case::Case;
+use super::world::{Place, World, applies, tail};
+use crate::fixture::{apply, apply_status, json_of, managers};
+use crate::operator::{Operator, unknown_field};
+
+const FINALIZER: &str = "example.com/theirs";
+
+pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
+    let mut operator = Operator::start(space).await?;
+    let world = World::new(space, case)?;
+    unknown_field::install(space, &case.manifest("dry", &(case.minimal)())?).await?;
+    world.refer().await?;
+    live_together(&world, &mut operator).await.with_context(|| tail(&operator))
+}
+
+/// A part of an object that somebody else has written.
+struct Theirs {
+    place: Place,
+    /// Who, unless the API server does not write that down.
+    manager: Option<&'static str>,
+    part: Value,
+}
+
+impl Theirs {
+    /// Whether all of it is there, and still belongs to its writer.
+    async fn check(&self, when: &str) -> Result<()> {
+        let Self { place: (api, name), manager, part } = self;
+        let live = api.get(name).await.with_context(|| format!("{name}, {when}"))?;
+        let body = json_of(&live);
+        assert!(holds(&body, part), "{when}, {name} does not hold {part} by {manager:?}: {body}");
+        let all = managers(&live);
+        let is_known = manager.is_none_or(|manager| all.iter().any(|one| one == manager));
+        assert!(is_known, "{when}, {manager:?} has lost {name} to {all:?}");
+        Ok(())
+    }
+}
+
+/// Whether everything that is in `part` is in `live`, in lists anywhere.
+fn holds(live: &Value, part: &Value) -> bool {
+    match (live, part) {
+        (Value::Object(live), Value::Object(part)) => {
+            part.iter().all(|(key, part)| live.get(key).is_some_and(|live| holds(live, part)))
+        }
+        (Value::Array(live), Value::Array(part)) => {
+            part.iter().all(|part| live.iter().any(|live| holds(live, part)))
+        }
+        _ => live == part,
+    }
+}
+
+async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
+    let (case, own) = (world.case, &world.own);
+    let mut spec = case.full()?["spec"].clone();
+    if let Some(fields) = spec.as_object_mut() {
+        fields.retain(|field, _| !case.left.contains(&field.as_str()));
+    }
+    let owner = world.make(case.name, &spec).await?;
+    let mut all = write_on_children(world, &owner).await?;
+    all.extend(write_on_owner(world).await?);
+    let check_all = async |when: &str| {
+        for theirs in &all {
+            theirs.check(when).await?;
+        }
+        anyhow::Ok(())
+    };
+    world.converged(case.name).await?;
+    world.outlast().await?;
+    check_all("once all is written").await?;
+    assert_quiet(world, operator, "others").await?;
+
+    // Now the user changes something that makes us write again.
+    own.patch(case.name, &PatchParams::default(), &Patch::Merge((case.edit)())).await?;
+    world.converged(case.name).await?;
+    world.outlast().await?;
+    check_all("after an edit").await?;
+    assert_quiet(world, operator, "edit").await?;
+
+    // A new operator knows nothing of what was there before it.
+    let mark = operator.recorder.mark();
+    operator.subject.restart().await?;
+    operator.recorder.seen(mark, &(case.pulse)()).await?;
+    world.outlast().await?;
+    check_all("after a restart").await?;
+    let again = applies(operator, mark);
+    assert!(again.values().all(|count| *count == 1), "{again:?}");
+    assert_quiet(world, operator, "restart").await?;
+
+    // The object goes as far as others let it.
+    own.delete(case.name, &DeleteParams::default()).await?;
+    let left = |object: &DynamicObject| object.finalizers() == [FINALIZER];
+    wait::until(own, case.name, "only the other finalizer is left", left).await?;
+    for theirs in all.iter().filter(|theirs| is_on_owner(theirs, world)) {
+        theirs.check("after the end").await?;
+    }
+    operator.recorder.log().assert_no_put();
+    Ok(())
+}
+
+fn is_on_owner(theirs: &Theirs, world: &World) -> bool {
+    theirs.place.0.resource_url() == world.own.resource_url()
+}
+
+/// Others label and annotate every child, scale workloads, restart them, and give them sidecars.
+async fn write_on_children(world: &World, owner: &DynamicObject) -> Result<Vec<Theirs>> {
+    let (mut all, mut workloads) = (Vec::new(), 0);
+    for (resource, child) in world.children(owner).await? {
+        let place = (world.api(&resource), child.name_any());
+        let (api, name) = &place;
+        let mut write = |manager, part| {
+            let place = place.clone();
+            all.push(Theirs { place, manager, part });
+        };
+        let marks = json!({"metadata": {
+            "labels": {"theirs": "1"}, "annotations": {"example.com/theirs": "1"},
+        }});
+        api.patch(name, &by("marker"), &Patch::Merge(&marks)).await?;
+        write(Some("marker"), marks);
+        if child.data["spec"]["template"].is_null() {
+            continue;
+        }
+        workloads += 1;
+        let count = json!({"spec": {"replicas": 3}});
+        api.patch_scale(name, &by("scaler"), &Patch::Merge(&count)).await?;
+        // Of a count that belonged to nobody the API server does not say who has scaled it.
+        write(None, count);
+        let inject = json!({"spec": {"template": {
+            "metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-11-15T10:00:00Z"}},
+            "spec": {"containers": [{"name": "sidecar", "image": "localhost/sidecar:1"}]},
+        }}});
+        api.patch(name, &by("injector"), &Patch::Strategic(&inject)).await?;
+        write(Some("injector"), inject);
+    }
+    ensure!(workloads > 0, "there is no workload");
+    Ok(all)
+}
+
+/// Others label and annotate the object, hold it by a finalizer, have a condition on it, apply a part of its spec that
+/// we know, and one that we do not.
+async fn write_on_owner(world: &World) -> Result<Vec<Theirs>> {
+    let (case, own) = (world.case, &world.own);
+    let place = || (own.clone(), case.name.to_owned());
+    let marks = json!({"metadata": {"labels": {"theirs": "1"}, "annotations": {"example.com/theirs": "1"}}});
+    own.patch(case.name, &by("marker"), &Patch::Merge(&marks)).await?;
+    let add = json!([{"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER}]);
+    own.patch(case.name, &by("holder"), &Patch::Json::<()>(serde_json::from_value(add)?)).await?;
+    let mut all = vec![
+        Theirs { place: place(), manager: Some("marker"), part: marks },
+        Theirs {
+            place: place(),
+            manager: Some("holder"),
+            part: json!({"metadata": {"finalizers": [FINALIZER]}}),
+        },
+    ];
+
+    let condition = json!({"conditions": [{
+        "type": "Theirs", "status": "True", "reason": "R", "message": "m",
+        "lastTransitionTime": "2026-11-15T10:00:00Z",
+    }]});
+    let mut body = case.manifest(case.name, &Value::Null)?;
+    body["status"] = condition.clone();
+    if let Some(fields) = body.as_object_mut() {
+        fields.remove("spec");
+    }
+    apply_status(own, case.name, "judge", &body).await?;
+    all.push(Theirs { place: place(), manager: Some("judge"), part: json!({"status": condition}) });
+
+    for (manager, part) in [("controller", (case.theirs)()), ("visionary", unknown_field::wish_of_spec())] {
+        apply(own, case.name, manager, &case.manifest(case.name, &part)?).await?;
+        all.push(Theirs { place: place(), manager: Some(manager), part: json!({"spec": part}) });
+    }
+    Ok(all)
+}
+
+fn by(manager: &str) -> PatchParams {
+    PatchParams { field_manager: Some(manager.to_owned()), ..PatchParams::default() }
+}
+
+/// Has the object looked at once more, and shows that nothing comes of it.
+async fn assert_quiet(world: &World, operator: &Operator, round: &str) -> Result<()> {
+    let mark = operator.recorder.mark();
+    let look = Patch::Merge(json!({"metadata": {"annotations": {"example.com/look": round}}}));
+    world.own.patch(world.case.name, &by("user"), &look).await?;
+    operator.recorder.seen(mark, &(world.case.pulse)()).await?;
+    world.outlast().await?;
+    assert_eq!(applies(operator, mark), BTreeMap::new(), "{round}");
+    Ok(())
+}
+
+#[test]
+fn a_part_is_held_wherever_in_a_list_it_is() {
+    let live = json!({"a": [{"name": "x"}, {"name": "y", "more": 1}], "b": {"c": 1, "d": 2}});
+    let held: BTreeSet<bool> = [json!({"a": [{"name": "y"}]}), json!({"b": {"c": 1}}), json!({"a": []})]
+        .iter()
+        .map(|part| holds(&live, part))
+        .collect();
+    assert_eq!(held, BTreeSet::from([true]));
+    for missing in [json!({"a": [{"name": "z"}]}), json!({"b": {"c": 2}}), json!({"e": null})] {
+        assert!(!holds(&live, &missing), "{missing}");
+    }
+}

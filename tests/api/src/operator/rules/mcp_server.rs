@@ -1,0 +1,139 @@
+//! `MCPServer`.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::ResourceExt as _;
+use kube::api::{ApiResource, DynamicObject};
+use serde_json::{Value, json};
+use thv_api::kinds::MCPServer;
+use thv_api::names::annotations;
+use thv_testbed::{Pattern, Verb, in_namespace};
+
+use super::case::{Case, edits, is_observed};
+use super::crash::Workload;
+use super::{crash, fixed_point, foreign, single_edit, withdrawal};
+use crate::fixture::stateful_set;
+
+pub(super) const MCP_SERVER: Case = Case {
+    kind: "MCPServer",
+    example: include_str!("../../../../../crates/thv-plan/tests/examples/full.yaml"),
+    name: "web",
+    more: r#"
+apiVersion: toolhive.stacklok.dev/v1beta1
+kind: MCPAuthzConfig
+metadata: {name: rules}
+spec: {type: cedarv1, config: {policies: ["permit(principal, action, resource);"]}}
+---
+apiVersion: toolhive.stacklok.dev/v1beta1
+kind: MCPServer
+metadata: {name: ruled}
+spec:
+  image: localhost/server:1
+  transport: streamable-http
+  authzConfigRef: {name: rules}
+  secrets: [{name: redis-auth, key: password}]
+"#,
+    minimal: super::super::minimal,
+    companions,
+    children: || {
+        vec![
+            ApiResource::erase::<ConfigMap>(&()),
+            ApiResource::erase::<Deployment>(&()),
+            ApiResource::erase::<Role>(&()),
+            ApiResource::erase::<RoleBinding>(&()),
+            ApiResource::erase::<Service>(&()),
+            ApiResource::erase::<ServiceAccount>(&()),
+        ]
+    },
+    is_converged: is_observed,
+    pulse: || Pattern::verb(Verb::Get).of("secrets").named("redis-auth"),
+
+    near: include_str!("../../../../../crates/thv-plan/tests/golden/single-edit.txt"),
+    far: include_str!("../../../../../crates/thv-plan/tests/golden/far-edit.txt"),
+    references: &[
+        ("MCPOIDCConfig", "/spec/oidcConfigRef/name"),
+        ("MCPTelemetryConfig", "/spec/telemetryConfigRef/name"),
+        ("MCPToolConfig", "/spec/toolConfigRef/name"),
+        ("MCPExternalAuthConfig", "/spec/externalAuthConfigRef/name"),
+        ("MCPWebhookConfig", "/spec/webhookConfigRef/name"),
+    ],
+    another: edits::another,
+    far_another: edits::far_another,
+    refused: &[
+        ("/authzConfig/type", "the schema wants the field that belongs to the type"),
+        ("/sessionStorage/provider", "the schema wants Redis where there are rate limits"),
+        ("MCPOIDCConfig /spec/type", "the schema wants the field that belongs to the type"),
+    ],
+
+    left: &["replicas", "authzConfig"],
+    theirs: || {
+        let policies = json!(["permit(principal, action, resource);"]);
+        json!({"authzConfig": {"type": "inline", "inline": {"policies": policies}}})
+    },
+    edit: || json!({"spec": {"image": "localhost/server:2"}}),
+    change: || {
+        json!({"spec": {
+            "image": "localhost/server:2", "replicas": null, "authzConfig": null, "serviceAccount": "theirs",
+        }})
+    },
+    stays: &[("Deployment web.spec.replicas", "a count that is taken back is handed over as it is")],
+};
+
+/// The backend as a proxy makes it, and an autoscaler of the proxy.
+fn companions(server: &DynamicObject) -> Vec<Value> {
+    let (name, uid) = (server.name_any(), server.uid().unwrap_or_default());
+    let mut backend = stateful_set(&name, "localhost/server:1");
+    backend["metadata"] = json!({
+        "name": name,
+        "labels": {"toolhive": "true"},
+        "annotations": {annotations::APPLIED_REVISION: format!("{uid}/1")},
+        "ownerReferences": [{
+            "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer", "name": name, "uid": uid,
+            "controller": true, "blockOwnerDeletion": true,
+        }],
+    });
+    let autoscaler = json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": name},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
+            "minReplicas": 1, "maxReplicas": 5,
+        },
+    });
+    vec![backend, autoscaler]
+}
+
+#[tokio::test]
+async fn g2_g4_every_leaf_changed_alone_on_the_api_server_has_exactly_its_effects() {
+    in_namespace(async |space| single_edit::rule(&space, &MCP_SERVER).await).await;
+}
+
+#[tokio::test]
+async fn g1_fixed_point_over_pokes_restarts_and_changes_of_leader() {
+    in_namespace(async |space| fixed_point::rule(&space, &MCP_SERVER).await).await;
+}
+
+#[tokio::test]
+async fn g3_what_others_write_survives_and_nothing_loops() {
+    in_namespace(async |space| foreign::rule(&space, &MCP_SERVER).await).await;
+}
+
+#[tokio::test]
+async fn g4_what_an_input_caused_goes_with_it() {
+    in_namespace(async |space| withdrawal::rule(&space, &MCP_SERVER).await).await;
+}
+
+#[tokio::test]
+async fn g1_g2_a_crash_after_the_nth_creating_write_ends_in_the_same_state() {
+    crash::rule(&MCP_SERVER, Workload::Create).await;
+}
+
+#[tokio::test]
+async fn g1_g2_a_crash_after_the_nth_updating_write_ends_in_the_same_state() {
+    crash::rule(&MCP_SERVER, Workload::Update).await;
+}
+
+#[tokio::test]
+async fn g1_g4_a_crash_after_the_nth_deleting_write_ends_in_the_same_state() {
+    crash::rule(&MCP_SERVER, Workload::Delete).await;
+}

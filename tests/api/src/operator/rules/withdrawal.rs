@@ -1,0 +1,39 @@
+//! What an input caused goes with it.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use thv_testbed::Space;
+
+use super::case::Case;
+use super::lane::Lane;
+use super::world::{World, tail};
+use crate::operator::Operator;
+
+/// An object that needs nothing is given everything, and that is taken back again: it is left as it was.
+pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
+    let operator = Operator::start(space).await?;
+    let world = World::new(space, case)?;
+    world.refer().await?;
+    withdraw(&world, &operator).await.with_context(|| tail(&operator))
+}
+
+async fn withdraw(world: &World, operator: &Operator) -> Result<()> {
+    let case = world.case;
+    let (plain, full) = ((case.minimal)(), case.full()?["spec"].clone());
+    let lane = Lane::of(world, "changing");
+    world.make("changing", &plain).await?;
+    let before = lane.settled(operator).await?;
+
+    world.make("changing", &full).await?;
+    let changes = before.changes(&lane.settled(operator).await?);
+    ensure!(changes.len() > 10, "the example makes little difference: {changes:?}");
+
+    // Whoever applies a spec takes back what he applied before and does not mention any more.
+    world.make("changing", &plain).await?;
+    let mut left = before.changes(&lane.settled(operator).await?);
+    left.remove("new revision");
+    let stays: BTreeSet<String> = case.stays.iter().map(|(line, _)| (*line).to_owned()).collect();
+    assert_eq!(left, stays);
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The objects of a case in a namespace, and what the operator has sent about them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::{Api, ResourceExt};
+use serde_json::{Value, json};
+use thv_testbed::{Exchange, Mark, Space, Verb, wait};
+
+use super::case::{Case, api_of};
+use crate::fixture::{apply, apply_status};
+use crate::operator::Operator;
+
+/// How many objects were made only to outlast something.
+static PROBES: AtomicUsize = AtomicUsize::new(0);
+/// How their names begin.
+const PROBE: &str = "probe-";
+
+/// An object: where, and its name.
+pub(crate) type Place = (Api<DynamicObject>, String);
+
+/// The plural name of a kind, and the name of an object of it.
+pub(super) type Title = (String, String);
+
+/// A namespace for the objects of a case.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) space: Space,
+    pub(super) case: &'static Case,
+    /// The objects of the kind.
+    pub(super) own: Api<DynamicObject>,
+}
+
+impl World {
+    pub(super) fn new(space: &Space, case: &'static Case) -> Result<Self> {
+        Ok(Self { space: space.clone(), case, own: case.api(space)? })
+    }
+
+    /// The objects of a kind.
+    pub(super) fn api(&self, resource: &ApiResource) -> Api<DynamicObject> {
+        Api::namespaced_with(self.space.client(), self.space.namespace(), resource)
+    }
+
+    /// Makes what the example refers to.
+    pub(super) async fn refer(&self) -> Result<()> {
+        for object in self.case.objects()?.iter().filter(|object| !self.case.is_of_kind(object)) {
+            put(&self.space, object, &name_of(object)).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes an object of the kind, or changes its spec to this one, and waits until that is dealt with.
+    pub(super) async fn make(&self, name: &str, spec: &Value) -> Result<DynamicObject> {
+        put(&self.space, &self.case.manifest(name, spec)?, name).await?;
+        self.converged(name).await
+    }
+
+    /// Waits until the operator has dealt with an object as it is.
+    pub(super) async fn converged(&self, name: &str) -> Result<DynamicObject> {
+        let generation = self.own.get(name).await?.metadata.generation;
+        wait::until(&self.own, name, "the operator has dealt with it", |object| {
+            object.metadata.generation >= generation && (self.case.is_converged)(object)
+        })
+        .await
+    }
+
+    /// Gives the operator time to do what it should not: what came before a new object has been seen before it.
+    pub(super) async fn outlast(&self) -> Result<()> {
+        let name = format!("{PROBE}{}", PROBES.fetch_add(1, Ordering::Relaxed));
+        self.make(&name, &(self.case.minimal)()).await.map(drop)
+    }
+
+    /// The children of an object.
+    pub(super) async fn children(&self, owner: &DynamicObject) -> Result<Vec<(ApiResource, DynamicObject)>> {
+        let uid = owner.metadata.uid.as_ref();
+        let mut found = Vec::new();
+        for resource in (self.case.children)() {
+            for child in self.api(&resource).list(&ListParams::default()).await? {
+                if child.owner_references().iter().any(|owner| Some(&owner.uid) == uid) {
+                    found.push((resource.clone(), child));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Makes an object under this name, with its status if it has one.
+pub(super) async fn put(space: &Space, object: &Value, name: &str) -> Result<Place> {
+    let api = api_of(space, object);
+    let mut object = object.clone();
+    object["metadata"]["name"] = json!(name);
+    apply(&api, name, "user", &object).await.with_context(|| format!("cannot make {name}"))?;
+    if object.get("status").is_some() {
+        apply_status(&api, name, "test", &object).await?;
+    }
+    Ok((api, name.to_owned()))
+}
+
+pub(super) fn name_of(object: &Value) -> String {
+    object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Whether this is the name of an object that was made to outlast something, or of what belongs to one.
+pub(super) fn is_probe(name: &str) -> bool {
+    name.contains(PROBE)
+}
+
+/// The operator's writes since `mark`, events included, but for those about probes and leadership.
+pub(super) fn writes(operator: &Operator, mark: Mark) -> Vec<Exchange> {
+    let is_meant = |write: &&Exchange| {
+        let event = write.body.as_ref().and_then(|body| body.pointer("/regarding/name")?.as_str());
+        let about = [write.name.as_deref(), event];
+        write.resource != "leases" && !about.into_iter().flatten().any(is_probe)
+    };
+    operator.recorder.since(mark).writes().iter().filter(is_meant).cloned().collect()
+}
+
+/// How often the operator has applied each object since `mark`. Fails the test if it has written anything else.
+///
+/// An apply that was refused because a controller of Kubernetes was faster is sent again, and does not count.
+#[track_caller]
+pub(super) fn applies(operator: &Operator, mark: Mark) -> BTreeMap<Title, usize> {
+    let mut counts = BTreeMap::new();
+    for write in writes(operator, mark) {
+        assert!(write.verb == Verb::Apply && write.subresource.is_none(), "{write}: {:?}", write.body);
+        if write.told != Some(409) {
+            let title = (write.resource.clone(), write.name.clone().unwrap_or_default());
+            *counts.entry(title).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// The last lines that the operator wrote.
+pub(super) fn tail(operator: &Operator) -> String {
+    let output = operator.subject.output();
+    let lines: Vec<_> = output.lines().collect();
+    format!("the operator wrote:\n{}", lines[lines.len().saturating_sub(40)..].join("\n"))
+}
