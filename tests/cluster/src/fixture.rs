@@ -6,6 +6,9 @@ use kube::api::{LogParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Image, Space, wait};
 
+/// Arguments with which the MCP server to test with listens for others than itself.
+pub(crate) const LISTEN: [&str; 2] = ["--host", "0.0.0.0"];
+
 /// A pod as strict as the restricted profile wants it, with `container` on top of what one needs.
 pub(crate) fn pod(name: &str, image: &str, container: Value) -> Value {
     let mut main = json!({

@@ -2,6 +2,11 @@
 #![cfg(test)]
 #![allow(clippy::large_futures, reason = "a test is one future, which is made once and never moved")]
 
+mod backend_loss;
+mod client;
+mod fence;
 mod fixture;
 mod images;
 mod node;
+mod recovery;
+mod rollout;
