@@ -21,6 +21,7 @@ mod crds;
 pub mod kinds;
 pub mod names;
 mod object;
+pub mod part;
 mod pattern;
 mod schema;
 pub mod shared;

@@ -1,14 +1,8 @@
 //! Field ownership, as `managedFields` tells it.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value};
 
-/// Whether an entry is about what `manager` has written by `operation`, to a subresource or, with none, the object.
-pub(crate) fn is_of(entry: &ManagedFieldsEntry, manager: &str, operation: &str, subresource: &str) -> bool {
-    entry.manager.as_deref() == Some(manager)
-        && entry.operation.as_deref() == Some(operation)
-        && entry.subresource.as_deref().unwrap_or_default() == subresource
-}
+pub(crate) use thv_plan::managed_fields::is_of;
 
 /// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists come sorted, since
 /// their order is not ours.

@@ -1,49 +1,13 @@
 //! The parts of objects that we look at. Everything else is skipped while it is being read.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Resource;
-use kube::core::NamespaceResourceScope;
 use serde::Deserialize;
-
-/// A type that reads a part of another.
-macro_rules! part_of {
-    ($part:ident, $whole:ident) => {
-        impl Resource for $part {
-            type DynamicType = ();
-            type Scope = NamespaceResourceScope;
-
-            fn kind((): &()) -> Cow<'_, str> {
-                $whole::kind(&())
-            }
-
-            fn group((): &()) -> Cow<'_, str> {
-                $whole::group(&())
-            }
-
-            fn version((): &()) -> Cow<'_, str> {
-                $whole::version(&())
-            }
-
-            fn plural((): &()) -> Cow<'_, str> {
-                $whole::plural(&())
-            }
-
-            fn meta(&self) -> &ObjectMeta {
-                &self.metadata
-            }
-
-            fn meta_mut(&mut self) -> &mut ObjectMeta {
-                &mut self.metadata
-            }
-        }
-    };
-}
+use thv_api::part_of;
 
 part_of!(SeenDeployment, Deployment);
 part_of!(SeenStatefulSet, StatefulSet);

@@ -18,6 +18,8 @@ pub enum EnvValue {
     },
     /// An annotation of the pod, as it was when the container started.
     Annotation(&'static str),
+    /// Whatever an entry of somebody else's says.
+    Entry(Value),
 }
 
 impl EnvValue {
@@ -34,6 +36,13 @@ impl EnvValue {
             Self::Secret { name, key } => {
                 json!({ "name": variable, "valueFrom": { "secretKeyRef": { "name": name, "key": key } } })
             }
+            Self::Entry(entry) => {
+                let mut entry = entry.clone();
+                if let Some(fields) = entry.as_object_mut() {
+                    fields.insert("name".to_owned(), variable.into());
+                }
+                entry
+            }
             Self::Annotation(annotation) => {
                 let path = format!("metadata.annotations['{annotation}']");
                 json!({ "name": variable, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } })
@@ -43,15 +52,13 @@ impl EnvValue {
 
     /// The variables that the value mentions.
     fn mentions(&self) -> BTreeSet<&str> {
-        match self {
-            Self::Secret { .. } | Self::Annotation(_) => BTreeSet::new(),
-            Self::Literal(text) => text
-                .split("$(")
-                .skip(1)
-                .filter_map(|rest| rest.split_once(')'))
-                .map(|(name, _)| name)
-                .collect(),
-        }
+        let text = match self {
+            Self::Secret { .. } | Self::Annotation(_) => return BTreeSet::new(),
+            Self::Literal(text) => text,
+            Self::Entry(entry) => entry.get("value").and_then(Value::as_str).unwrap_or_default(),
+        };
+        let mentions = text.split("$(").skip(1).filter_map(|rest| rest.split_once(')'));
+        mentions.map(|(name, _)| name).collect()
     }
 }
 
@@ -125,12 +132,14 @@ mod tests {
         let mut env = env([("A", "x")]);
         env.set("B", EnvValue::Secret { name: "s".to_owned(), key: "k".to_owned() });
         env.set("C", EnvValue::Annotation("example.com/a"));
+        env.set("D", EnvValue::Entry(json!({"name": "?", "valueFrom": {"configMapKeyRef": {"key": "k"}}})));
         let expected = json!([
             {"name": "A", "value": "x"},
             {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
             {"name": "C", "valueFrom": {"fieldRef": {
                 "apiVersion": "v1", "fieldPath": "metadata.annotations['example.com/a']",
             }}},
+            {"name": "D", "valueFrom": {"configMapKeyRef": {"key": "k"}}},
         ]);
         assert_eq!(env.render(), expected);
     }

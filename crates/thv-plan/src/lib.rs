@@ -3,10 +3,14 @@
 //! Pure: no client, no clock, no randomness. What is wanted is expressed here and nowhere else; nothing in this
 //! project compares a live object with a wanted one.
 
+mod applied;
 mod child;
 mod digest;
 mod env;
+mod image;
+pub mod json;
 mod live;
+pub mod managed_fields;
 pub mod mcp_server;
 mod metadata;
 mod overrides;
@@ -24,9 +28,11 @@ pub mod strategic_merge;
 mod syntax;
 mod volumes;
 
+pub use applied::{Applied, NotAMark, Token};
 pub use child::{Child, ChildKind};
 pub use digest::{canonical, digest, hex};
 pub use env::{Env, EnvValue};
+pub use image::pull_policy;
 pub use live::{Identity, Live, LiveBackend, LiveDeployment, LivePod, PodHealth};
 pub use plan::{Children, Plan, Scalable, Scaling};
 pub use reference::{Read, Reference, References, Referent, Referred};

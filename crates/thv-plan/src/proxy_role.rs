@@ -88,7 +88,7 @@ pub const RIGHTS: &[Right] = &[
 ];
 
 /// The `rules` of the Role for one server.
-pub(crate) fn rules(server: &str) -> Value {
+pub fn rules(server: &str) -> Value {
     RIGHTS.iter().map(|right| rule(right, server)).collect()
 }
 

@@ -49,7 +49,7 @@ fn everything_is_exposed_under_the_names_and_labels_of_the_reference() {
     metrics.observe(Gauge::SessionStoreAvailable, || 1);
     metrics.observe(Gauge::RequestBodyBytes, || 4096);
     metrics.observe_fence(|| Fence::Superseded);
-    metrics.write_refused();
+    metrics.observe(Gauge::RefusedWrites, || 1);
     metrics.replayed(Replay::Overtaken);
     let text = stable(&text(&metrics));
     assert_eq!(text, GOLDEN, "\n{text}");

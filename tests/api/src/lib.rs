@@ -2,6 +2,7 @@
 #![cfg(test)]
 #![allow(clippy::large_futures, reason = "a test is one future, which is made once and never moved")]
 
+mod backend;
 mod cleanup;
 mod corpus;
 mod crds;
@@ -13,5 +14,6 @@ mod operator;
 mod recorder;
 mod recorder_watch;
 mod redis;
+mod runner;
 mod subject;
 mod waiting;

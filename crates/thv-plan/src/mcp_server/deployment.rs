@@ -11,6 +11,7 @@ use thv_api::value::Port;
 use super::{name_of, rbac};
 use crate::child::{Child, ChildKind};
 use crate::env::{Env, EnvValue};
+use crate::image::pull_policy;
 use crate::metadata::{Metadata, OnDeployment, OnPods, controller};
 use crate::revision::Revision;
 use crate::security;
@@ -87,17 +88,6 @@ impl ProxyPod<'_> {
             container.insert("resources".to_owned(), resources.into());
         }
         container
-    }
-}
-
-/// When nodes pull an image: what the API server would choose for it. The API server chooses for the first image only
-/// and keeps that for every later one, so what a server runs with would depend on its history.
-fn pull_policy(image: &str) -> &'static str {
-    let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
-    let tag = name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
-    match (tag, digest) {
-        (Some("latest"), _) | (None, None) => "Always",
-        (Some(_), _) | (None, Some(_)) => "IfNotPresent",
     }
 }
 

@@ -12,6 +12,7 @@ use thv_api::names::{annotations, containers};
 use thv_api::value::RawObject;
 
 use crate::digest::canonical;
+use crate::json::{list, object};
 use crate::overrides::{RESERVED, Refusals};
 
 /// The field with the user's template.
@@ -127,26 +128,6 @@ fn add_pull_secrets(all: &mut Vec<Value>, names: &[String]) {
             all.push(json!({ "name": name }));
         }
     }
-}
-
-/// Changes the object in a field. [`check`] has seen to it that there is an object, null or nothing.
-fn object(parent: &mut Map<String, Value>, field: &str, change: impl FnOnce(&mut Map<String, Value>)) {
-    let mut fields = match parent.remove(field) {
-        Some(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
-    change(&mut fields);
-    parent.insert(field.to_owned(), Value::Object(fields));
-}
-
-/// Changes the list in a field. [`check`] has seen to it that there is a list, null or nothing.
-fn list(parent: &mut Map<String, Value>, field: &str, change: impl FnOnce(&mut Vec<Value>)) {
-    let mut items = match parent.remove(field) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    };
-    change(&mut items);
-    parent.insert(field.to_owned(), Value::Array(items));
 }
 
 #[cfg(test)]

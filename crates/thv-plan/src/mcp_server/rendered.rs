@@ -8,6 +8,7 @@ use thv_config::{Checksum, RunConfig};
 use super::content::Content;
 use super::deployment::{Birth, deployment};
 use super::{config_maps, deployment_of, replicas};
+use crate::applied::Token;
 use crate::child::{Child, ChildKind};
 use crate::digest::digest;
 use crate::revision::{Decision, Records, decide};
@@ -37,7 +38,8 @@ pub(super) fn render(snapshot: &Snapshot<MCPServerSpec>, content: Content<'_>) -
     let checksum = Checksum::of(text.as_bytes()).to_string();
     children.push(config_maps::run_config(owner, &text, &checksum));
     let revision = decision.revision();
-    let birth = Birth { stamp, revision: format!("{}/{}", snapshot.uid(), revision.number), checksum };
+    let token = Token { uid: snapshot.uid().to_owned(), number: revision.number };
+    let birth = Birth { stamp, revision: token.to_string(), checksum };
     let template = pod.template(owner, Some(&birth));
     let wanted = replicas::wanted(&owner.spec);
     children.push(deployment(owner, metadata, revision, wanted, template));

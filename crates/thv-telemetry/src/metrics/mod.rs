@@ -88,11 +88,6 @@ impl Metrics {
         self.numbers.standing.observe_fence(Box::new(read));
     }
 
-    /// A write to the backend's objects was refused.
-    pub fn write_refused(&self) {
-        self.numbers.standing.refused_writes.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// A lost backend session was, or was not, made anew.
     pub fn replayed(&self, outcome: Replay) {
         self.numbers.standing.replayed(outcome);

@@ -61,7 +61,7 @@ impl Numbers {
             Metric::FenceStanding => standing
                 .fence()
                 .for_each(|(name, present)| hand(&[("standing", name)], Value::Whole(i64::from(present)))),
-            Metric::RefusedWrites => hand(&[], counted(&standing.refused_writes)),
+            Metric::RefusedWrites => gauge(standing.gauge(Gauge::RefusedWrites), hand),
             Metric::Replays => {
                 standing.replays().for_each(|(outcome, count)| hand(&[("outcome", outcome)], whole(count)));
             }

@@ -16,6 +16,8 @@ pub enum Gauge {
     SessionStoreAvailable,
     /// Bytes that are set aside for bodies of requests in flight.
     RequestBodyBytes,
+    /// Writes to the backend's objects that were refused, so far.
+    RefusedWrites,
 }
 
 /// What this replica may do to the backend's objects.
@@ -92,7 +94,6 @@ type Read<T> = Box<dyn Fn() -> T + Send + Sync>;
 /// How the proxy itself is doing.
 #[derive(Default)]
 pub(crate) struct Standing {
-    pub(super) refused_writes: AtomicU64,
     pub(crate) spans_lost: AtomicU64,
     replays: [AtomicU64; Replay::ALL.len()],
     gauges: RwLock<BTreeMap<Gauge, Read<i64>>>,
