@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: everything that must pass before a change lands.
 
 use anyhow::{Context, Result};
+use tests_fixture::Peers;
 
 use crate::shell::{Stopwatch, cargo, run as run_command, say};
 use crate::{crds, deny, patch_schema, setup, test, tidy};
@@ -9,6 +10,7 @@ pub(crate) async fn run() -> Result<()> {
     let watch = Stopwatch::start();
     say("setup");
     setup::prepare(thv_testbed::Tier::Full, None)?;
+    Peers::install(&say)?;
     deny::install()?;
     say("formatting");
     run_command(cargo().args(["fmt", "--all", "--check"])).context("`cargo fmt --all` mends this")?;

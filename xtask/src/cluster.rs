@@ -86,6 +86,10 @@ async fn start(up: &Up) -> Result<()> {
         bail!("a cluster is running already: `cargo xtask cluster status` tells more, `… down` stops it");
     }
     setup::prepare(up.tier.into(), up.assets.assets.as_deref())?;
+    // The description of a cluster that crashed would pass for that of the new one.
+    for leftover in Leftovers::remove().await?.0 {
+        say(&format!("removed {leftover}"));
+    }
     let watch = Stopwatch::start();
     fs::create_dir_all(&folder)?;
     let log = folder.with_extension("log");

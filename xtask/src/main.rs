@@ -7,8 +7,8 @@ mod bench;
 mod ci;
 mod cluster;
 mod crds;
+mod demo;
 mod deny;
-mod kinds;
 mod patch_schema;
 mod results;
 mod setup;
@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Installs what tests need: Debian packages and a Kubernetes built from source
+    /// Installs what tests need: Debian packages, a Kubernetes built from source, and the official SDKs of MCP
     ///
     /// Does only what is not done yet. The programs of Kubernetes come from --assets or $KUBEBUILDER_ASSETS if
     /// they are there, else from the cache ($THV_CACHE, or toolhive-rs in the user's cache folder), else they
@@ -59,6 +59,10 @@ enum Command {
     CrdParity(crds::ParityArguments),
     /// Writes the table of how Kubernetes merges the fields of its types
     PatchSchema(patch_schema::Arguments),
+    /// Shows the whole thing at work: a cluster, the operator, and an MCP server that an official client calls
+    ///
+    /// Tells how to look around, and takes everything away on Ctrl-C.
+    Demo(demo::Arguments),
     /// Measures, and compares with targets. Never part of ci: a busy machine proves nothing
     Bench {
         #[command(subcommand)]
@@ -116,6 +120,7 @@ async fn run(command: Command) -> Result<()> {
         Command::Crds(arguments) => crds::run(&arguments),
         Command::CrdParity(arguments) => crds::parity(&arguments),
         Command::PatchSchema(arguments) => patch_schema::run(&arguments),
+        Command::Demo(arguments) => Box::pin(demo::run(&arguments)).await,
         Command::Bench { command } => bench::run(command).await,
         Command::Ci => ci::run().await,
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use tests_fixture::Peers;
 use thv_testbed::{Assets, KUBERNETES, Program, Tier, missing_packages};
 
 use crate::deny;
@@ -25,6 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let tier = arguments.tier.map_or(Tier::Full, Tier::from);
     prepare(tier, arguments.assets.assets.as_deref())?;
     if arguments.tier.is_none() {
+        Peers::install(&say)?;
         deny::install()?;
     }
     say("this machine is ready");

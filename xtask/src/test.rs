@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use tests_fixture::{Peers, install_kinds};
 use thv_testbed::{Assets, Bed, Cluster, ENVIRONMENT, Leftovers, Owner};
 
 use crate::results::{Outcome, Results};
+use crate::setup;
 use crate::shell::{Stopwatch, cargo, run as run_command, say};
 use crate::suite::{self, Report, Suite};
-use crate::{kinds, setup};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -39,6 +40,8 @@ struct Tier {
     limit: Duration,
     /// Whether they run when no tier is named.
     by_default: bool,
+    /// Whether they need the official SDKs.
+    peers: bool,
 }
 
 const MINUTE: u64 = 60;
@@ -49,6 +52,7 @@ const TIERS: [Tier; 5] = [
         tests_at_once: 4,
         limit: Duration::from_secs(15 * MINUTE),
         by_default: true,
+        peers: false,
     },
     Tier {
         name: "api",
@@ -56,6 +60,7 @@ const TIERS: [Tier; 5] = [
         tests_at_once: 8,
         limit: Duration::from_secs(20 * MINUTE),
         by_default: true,
+        peers: false,
     },
     Tier {
         name: "cluster",
@@ -63,6 +68,7 @@ const TIERS: [Tier; 5] = [
         tests_at_once: 4,
         limit: Duration::from_secs(30 * MINUTE),
         by_default: true,
+        peers: false,
     },
     Tier {
         name: "peers",
@@ -70,6 +76,7 @@ const TIERS: [Tier; 5] = [
         tests_at_once: 2,
         limit: Duration::from_secs(30 * MINUTE),
         by_default: true,
+        peers: true,
     },
     Tier {
         name: "soak",
@@ -77,6 +84,7 @@ const TIERS: [Tier; 5] = [
         tests_at_once: 1,
         limit: Duration::from_secs(24 * 60 * MINUTE),
         by_default: false,
+        peers: true,
     },
 ];
 
@@ -159,6 +167,9 @@ async fn on_cluster(
 ) -> Result<Vec<Report>> {
     let folder = arguments.assets.assets.as_deref();
     setup::prepare(kind, folder)?;
+    if tier.peers {
+        Peers::install(&say)?;
+    }
     for leftover in Leftovers::remove().await?.0 {
         say(&format!("removed {leftover}"));
     }
@@ -170,7 +181,7 @@ async fn on_cluster(
 
     let bed = Bed::at(&file).await?;
     // Many tests share the kinds of the API.
-    kinds::install(&bed.client()).await?;
+    install_kinds(&bed.client()).await?;
     let before = bed.inventory().await?;
     let run = tokio::select! {
         reports = run_suites(tier, suites, filters, &environment) => reports,

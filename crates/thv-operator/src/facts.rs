@@ -6,7 +6,7 @@ use serde_json::Value;
 use thv_api::Kind;
 use thv_api::kinds::MCPServerSpec;
 use thv_api::names::{GROUP, annotations, field_managers, labels};
-use thv_plan::{Child, Identity, LiveBackend, LiveDeployment, LivePod, PodHealth, digest};
+use thv_plan::{Applied, Child, Identity, LiveBackend, LiveDeployment, LivePod, PodHealth, digest};
 
 use crate::fields::is_of;
 use crate::key::Key;
@@ -114,10 +114,8 @@ pub(crate) fn backend(object: SeenStatefulSet) -> Sight<LiveBackend> {
         let server = metadata.labels.as_ref().and_then(|all| all.get(labels::TOOLHIVE_NAME))?;
         (server == name).then(|| Key::new(metadata.namespace.as_deref().unwrap_or_default(), name))
     });
-    let applied = annotation(&metadata, annotations::APPLIED_REVISION).and_then(|text| {
-        let mut parts = text.split('/');
-        Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
-    });
+    let applied = annotation(&metadata, annotations::APPLIED_REVISION);
+    let applied = applied.and_then(|text| text.parse::<Applied>().ok()).map(|applied| applied.token);
     let kept = identity(&metadata).filter(|_| owner.is_some()).map(|identity| LiveBackend {
         identity,
         applied,

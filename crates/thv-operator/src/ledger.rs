@@ -4,18 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use thv_plan::{Child, ChildKind};
+use thv_plan::{Child, ChildKind, Peace, Truce};
 use tokio::time::Instant;
 
 use crate::facts::Facts;
 use crate::key::Key;
-
-/// So many repairs of one child within [`WINDOW`] are a fight.
-const FIGHT: usize = 3;
-const WINDOW: Duration = Duration::from_mins(1);
-/// How long we stay out of a fight: at first this long, then twice as long each time.
-const FIRST_TRUCE: Duration = Duration::from_secs(30);
-const LONGEST_TRUCE: Duration = Duration::from_mins(5);
 
 /// What to do about a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +30,10 @@ pub(crate) enum Verdict {
 struct Entry {
     /// The digest of what we applied last, and the fingerprint of what that came to.
     applied: Option<(String, String)>,
-    /// When we last put right what somebody else had changed.
-    repairs: Vec<Instant>,
+    /// Whether we put right what somebody else changes.
+    truce: Truce,
     /// Whether the next apply would be such a repair.
     is_repair: bool,
-    truces: u32,
-    until: Option<Instant>,
 }
 
 /// The memory of one process. After a restart it is empty, and every child is applied once more, which changes
@@ -66,20 +57,13 @@ impl Ledger {
         if *fingerprint == live.fingerprint(child) {
             return Verdict::Skip;
         }
-        let now = Instant::now();
-        if let Some(until) = entry.until.filter(|until| *until > now) {
-            return Verdict::Truce { wait: until - now, is_news: false };
+        match entry.truce.judge(Instant::now().into_std()) {
+            Peace::Repair => {
+                entry.is_repair = true;
+                Verdict::Apply
+            }
+            Peace::Hold { wait, is_news } => Verdict::Truce { wait, is_news },
         }
-        entry.repairs.retain(|repair| now - *repair < WINDOW);
-        if entry.repairs.len() + 1 < FIGHT {
-            entry.is_repair = true;
-            return Verdict::Apply;
-        }
-        let truce = FIRST_TRUCE.saturating_mul(2_u32.saturating_pow(entry.truces)).min(LONGEST_TRUCE);
-        entry.truces = entry.truces.saturating_add(1);
-        entry.until = Some(now + truce);
-        entry.repairs.clear();
-        Verdict::Truce { wait: truce, is_news: true }
     }
 
     /// Notes what an apply came to. One that changed nothing has not repaired anything either: somebody has
@@ -88,7 +72,7 @@ impl Ledger {
         let mut entries = self.entries();
         let entry = entries.entry(place(owner, child)).or_default();
         if std::mem::take(&mut entry.is_repair) && changed {
-            entry.repairs.push(Instant::now());
+            entry.truce.repaired(Instant::now().into_std());
         }
         entry.applied = Some((child.digest(), result.fingerprint(child)));
     }
@@ -151,7 +135,7 @@ mod tests {
     async fn an_apply_that_changes_nothing_is_no_repair() {
         let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
         ledger.applied(&key, &child("1"), &live("0"), true);
-        for round in 1..2 * FIGHT {
+        for round in 1..6 {
             assert_eq!(ledger.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
             ledger.applied(&key, &child("1"), &live(&round.to_string()), false);
         }
@@ -161,7 +145,7 @@ mod tests {
     async fn an_apply_that_is_refused_is_no_repair() {
         let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
         ledger.applied(&key, &child("1"), &live("0"), true);
-        for round in 1..2 * FIGHT {
+        for round in 1..6 {
             assert_eq!(ledger.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
         }
     }
@@ -170,15 +154,15 @@ mod tests {
     async fn the_third_repair_within_a_minute_is_a_fight_that_we_stay_out_of() {
         let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
         ledger.applied(&key, &child("1"), &live("0"), true);
-        for round in 1..FIGHT {
+        for round in 1..3 {
             assert_eq!(ledger.judge(&key, &child("1"), &live(&format!("{round}1"))), Verdict::Apply);
             ledger.applied(&key, &child("1"), &live(&format!("{round}2")), true);
         }
         assert_eq!(
             ledger.judge(&key, &child("1"), &live("99")),
-            Verdict::Truce { wait: FIRST_TRUCE, is_news: true }
+            Verdict::Truce { wait: Duration::from_secs(30), is_news: true }
         );
-        tokio::time::advance(FIRST_TRUCE).await;
+        tokio::time::advance(Duration::from_secs(30)).await;
         assert_eq!(ledger.judge(&key, &child("1"), &live("99")), Verdict::Apply);
     }
 }

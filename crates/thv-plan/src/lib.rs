@@ -26,6 +26,7 @@ mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
+mod truce;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};
@@ -39,4 +40,5 @@ pub use reference::{Read, Reference, References, Referent, Referred};
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;
+pub use truce::{Peace, Truce};
 pub use volumes::{Mount, Taken, VolumeSource, Volumes};

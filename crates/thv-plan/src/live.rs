@@ -1,5 +1,6 @@
 //! What is there, as far as plans depend on it: a few facts about each object, not the object.
 
+use crate::applied::Token;
 use crate::revision::Revision;
 
 /// The objects that belong to the one that is planned for.
@@ -48,8 +49,8 @@ pub struct LiveDeployment {
 pub struct LiveBackend {
     /// Which one, and which version of it.
     pub identity: Identity,
-    /// The uid of the object that it was applied for, and the number of the revision.
-    pub applied: Option<(String, u64)>,
+    /// The object that it was applied for, and the revision.
+    pub applied: Option<Token>,
     /// The uid of the object that controls it.
     pub controller: Option<String>,
     /// How many replicas it should have.

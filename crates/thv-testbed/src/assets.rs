@@ -88,6 +88,11 @@ pub const PACKAGES: &[Package] = &[
     Package { name: "iproute2", evidence: "/usr/bin/ip", tier: Tier::Full },
     Package { name: "busybox-static", evidence: "/bin/busybox", tier: Tier::Full },
     Package { name: "python3", evidence: "/usr/bin/python3", tier: Tier::Full },
+    Package {
+        name: "python3-pip",
+        evidence: "/usr/lib/python3/dist-packages/pip/__main__.py",
+        tier: Tier::Full,
+    },
 ];
 
 /// Where the programs of one tier are.

@@ -5,6 +5,8 @@
 //! [recording endpoint with faults](Recorder) to put between the API server and a [program under
 //! test](Subject), and [waits](wait) that watch.
 //!
+//! [`mcp`] is an MCP server to put behind a proxy.
+//!
 //! There are two tiers. `api` is etcd, kube-apiserver and kube-controller-manager on loopback: everything about
 //! objects, ownership, defaulting, generations and rollouts, but no pods. `full` adds a node that runs pods.
 
@@ -16,6 +18,7 @@ mod cluster;
 mod control_plane;
 mod image;
 mod inventory;
+pub mod mcp;
 mod node;
 mod pki;
 mod process;
@@ -23,6 +26,7 @@ mod recorder;
 mod redis;
 mod space;
 mod subject;
+pub mod usage;
 pub mod wait;
 
 pub use assets::{

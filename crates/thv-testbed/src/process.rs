@@ -34,6 +34,8 @@ impl Place {
             }
         };
         command.arg("--").arg(program).stdin(Stdio::null()).kill_on_drop(true);
+        // Ctrl-C is for whoever started it, who then decides in which order things end.
+        command.process_group(0);
         command
     }
 }

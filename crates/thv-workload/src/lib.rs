@@ -22,7 +22,6 @@ mod seen;
 mod standing;
 mod stuck;
 mod trouble;
-mod truce;
 mod view;
 mod writer;
 

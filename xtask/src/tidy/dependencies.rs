@@ -36,7 +36,14 @@ const ROOMS: &[Room] = &[
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },
-    Room { name: "xtask", pure: false, knows: &["thv-api", "thv-operator", "thv-plan", "thv-testbed"] },
+    Room { name: "tests-fixture", pure: false, knows: &["thv-api", "thv-operator", "thv-testbed"] },
+    Room { name: "tests-peers", pure: false, knows: &[] },
+    Room { name: "tests-unit", pure: false, knows: &[] },
+    Room {
+        name: "xtask",
+        pure: false,
+        knows: &["tests-fixture", "thv-api", "thv-operator", "thv-plan", "thv-testbed"],
+    },
 ];
 
 /// Crates that read, write, connect, wait or run things. With one of them, a crate is not pure.

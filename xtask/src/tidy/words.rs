@@ -18,8 +18,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
 /// A note for later is fine when it says why not now: the word, a bracket, a reason.
 const LATER: &str = concat!("TO", "DO");
 
-/// Texts that others wrote, or that cargo and Go write.
-const NOT_OURS: &[&str] = &["LICENSE", "Cargo.lock", "go.sum"];
+/// Texts that others wrote, or that cargo, Go and npm write.
+const NOT_OURS: &[&str] = &["LICENSE", "Cargo.lock", "go.sum", "package-lock.json"];
 
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
     let ours = sources.iter().filter(|source| !NOT_OURS.iter().any(|name| source.path.ends_with(name)));

@@ -69,7 +69,7 @@ fn records(snapshot: &Snapshot<MCPServerSpec>) -> Records {
     Records {
         owner: noted.and_then(|text| text.parse().ok()),
         deployment: deployment.and_then(|live| live.revision.clone()),
-        backend: applied.filter(|(applied_for, _)| applied_for == uid).map(|(_, number)| *number),
+        backend: applied.filter(|token| token.uid == uid).map(|token| token.number),
     }
 }
 

@@ -89,7 +89,7 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>) -> Option<Scaling> {
 
 /// Whether a StatefulSet was made for this very server.
 pub(super) fn is_ours(live: &LiveBackend, uid: &str) -> bool {
-    let applied_for = live.applied.as_ref().map(|(applied_for, _)| applied_for.as_str());
+    let applied_for = live.applied.as_ref().map(|token| token.uid.as_str());
     match live.controller.as_deref() {
         Some(controller) => controller == uid,
         None => applied_for == Some(uid),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use thv_plan::{ChildKind, Decision, LiveBackend, Read, Reference, Referred, hex};
+use thv_plan::{ChildKind, Decision, LiveBackend, Read, Reference, Referred, Token, hex};
 
 use crate::support::{Scene, child, deployment, identity, template};
 
@@ -148,7 +148,7 @@ fn a_backend_of_a_later_revision_is_overtaken_and_that_of_another_server_is_not(
     scene.settle();
     let backend = |uid: &str| LiveBackend {
         identity: identity("b"),
-        applied: Some((uid.to_owned(), 5000)),
+        applied: Some(Token { uid: uid.to_owned(), number: 5000 }),
         controller: None,
         replicas: 1,
         ready_replicas: 1,

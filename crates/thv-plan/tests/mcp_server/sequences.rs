@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use thv_api::names::annotations;
-use thv_plan::{ChildKind, Decision};
+use thv_plan::{ChildKind, Decision, Token};
 
 use crate::support::{Scene, UID, child, deployment, template};
 
@@ -97,7 +97,7 @@ proptest! {
                     scene.carry_out(&plan);
                     // The proxy brings its backend up, which remembers the number.
                     scene.with_backend(1, 1);
-                    scene.snapshot.live.backend.as_mut().unwrap().applied = Some((UID.to_owned(), number));
+                    scene.snapshot.live.backend.as_mut().unwrap().applied = Some(Token { uid: UID.to_owned(), number });
                     let stamp = scene.snapshot.live.deployment.as_ref().unwrap().stamp.unwrap();
                     prop_assert!(stamp >= last_stamp, "{} after {}", stamp, last_stamp);
                     prop_assert!(stamp <= scene.snapshot.generation());

@@ -12,7 +12,8 @@ use thv_api::kinds::{MCPServer, MCPServerSpec, MCPServerStatus};
 use thv_api::names::annotations;
 use thv_plan::{
     Child, ChildKind, Children, Decision, Identity, Live, LiveBackend, LiveDeployment, LivePod, Plan,
-    PodHealth, Read, Reference, References, Referent, Referred, Scalable, Settings, Snapshot, mcp_server,
+    PodHealth, Read, Reference, References, Referent, Referred, Scalable, Settings, Snapshot, Token,
+    mcp_server,
 };
 
 /// The uid of servers in tests.
@@ -210,7 +211,7 @@ impl Scene {
     pub(crate) fn with_backend(&mut self, replicas: i32, ready_replicas: i32) {
         self.snapshot.live.backend = Some(LiveBackend {
             identity: identity("backend"),
-            applied: Some((UID.to_owned(), 101)),
+            applied: Some(Token { uid: UID.to_owned(), number: 101 }),
             controller: Some(UID.to_owned()),
             replicas,
             ready_replicas,

@@ -57,10 +57,8 @@ impl Observing {
             metrics_on_transport_port,
             ..
         } = telemetry;
-        let diagnostics = match fetched {
-            true => Some(diagnostics(&config.host, prometheus_port, &metrics).await?),
-            false => None,
-        };
+        let diagnostics =
+            if fetched { Some(diagnostics(&config.host, prometheus_port, &metrics).await?) } else { None };
         let on_transport_port = fetched && metrics_on_transport_port.unwrap_or(true);
         Ok(Self { metrics, telemetry: sent, on_transport_port, diagnostics })
     }

@@ -1,10 +1,11 @@
 //! A proxy from its start to its end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use thv_api::names::{env, sessions};
-use thv_config::{GoDuration, RunConfig};
+use thv_config::{Checksum, GoDuration, RunConfig};
 use thv_session::{Password, RedisOptions, Sessions};
 use thv_telemetry::{Fence, Gauge, Metrics};
 use thv_workload::{Connection, Kubernetes, Standing, platform_of};
@@ -20,6 +21,9 @@ use crate::http::{Chain, Drained, Front, Settings, Target, serve};
 
 /// The only thing that runs backends so far.
 const KUBERNETES: &str = "kubernetes";
+
+/// How often to look for a file that is late.
+const LATE: Duration = Duration::from_secs(1);
 
 /// Where the sessions of a proxy belong that is in no namespace.
 const NO_NAMESPACE: &str = "default";
@@ -55,6 +59,14 @@ pub async fn run(run: &Run, environment: &Environment) -> Result<()> {
         metrics_on_transport_port: observing.on_transport_port,
     };
     tracing::info!(server = config.name, address = %listener.local_addr()?, "listening");
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            () = right_file(&start) => {
+                tracing::info!("the configuration that this proxy was made for has arrived; starting again with it");
+            }
+        }
+    };
     match serve(listener, front, stop).await? {
         Drained::Completely => tracing::info!("everything that was begun is finished"),
         Drained::Cut => tracing::warn!("some answers took too long and were cut off"),
@@ -64,6 +76,24 @@ pub async fn run(run: &Run, environment: &Environment) -> Result<()> {
     }
     observing.stop().await;
     Ok(())
+}
+
+/// Resolves when the file that this process was made for is there at last, if it was another one at the start. The
+/// process then ends, and its container starts again with the right one.
+async fn right_file(start: &Start) {
+    let Some(expected) = start.birth.checksum.as_ref().filter(|_| !start.is_bound) else {
+        return std::future::pending().await;
+    };
+    tracing::warn!(
+        "the configuration is not the one that this proxy was made for; it serves by what is there"
+    );
+    loop {
+        tokio::time::sleep(LATE).await;
+        let bytes = tokio::fs::read(&start.document.path).await.unwrap_or_default();
+        if Checksum::of(&bytes) == **expected {
+            return;
+        }
+    }
 }
 
 /// Resolves at the first signal that asks the process to stop.
@@ -95,7 +125,7 @@ async fn backend(
     environment: &Environment,
     metrics: &Metrics,
 ) -> Result<Option<(Kubernetes, String)>> {
-    let Start { config, middlewares: _, birth, document } = start;
+    let Start { config, middlewares: _, birth, document, is_bound: _ } = start;
     if config.is_remote() {
         return Ok(None);
     }
@@ -162,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_session_lives_two_hours_unless_told_otherwise() {
-        let two_hours = std::time::Duration::from_secs(7200);
+        let two_hours = Duration::from_secs(7200);
         assert_eq!(settings(&RunConfig::default()).session_ttl, two_hours);
         let short =
             RunConfig { session_ttl: Some(GoDuration::from_nanos(5_000_000_000)), ..RunConfig::default() };

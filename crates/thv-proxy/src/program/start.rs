@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use thv_config::RunConfig;
 use thv_config::middleware::Middleware;
+use thv_config::{Checksum, RunConfig};
 use thv_workload::{Birth, Document, Token};
 
 use super::config_file::{ConfigFile, understand};
@@ -24,6 +24,9 @@ pub struct Start {
     pub birth: Birth,
     /// The file, which can change while this process runs.
     pub document: Document,
+    /// Whether the configuration is that of the file that this process was made for. If not, the file is older, because
+    /// the kubelet is late, or newer, because this process is.
+    pub is_bound: bool,
 }
 
 impl Start {
@@ -43,9 +46,10 @@ impl Start {
             token: token.context("THV_MCPSERVER_REVISION cannot be understood: the operator sets it")?,
             checksum: environment.checksum.clone(),
         };
+        let is_bound = birth.checksum.as_ref().is_none_or(|expected| Checksum::of(&file.bytes) == **expected);
         let read = move |bytes: &[u8]| invocation.complete(bytes).map_err(|error| format!("{error:#}"));
         let document = Document { path: file.path, read: Arc::new(read) };
-        Ok(Self { config, middlewares, birth, document })
+        Ok(Self { config, middlewares, birth, document, is_bound })
     }
 }
 
@@ -147,6 +151,15 @@ mod tests {
                 }
                 Err(error) => assert!(format!("{error:#}").contains(named), "{change}: {error:#}"),
             }
+        }
+    }
+
+    #[test]
+    fn s0_03_a_file_that_the_process_was_not_made_for_is_noticed() {
+        let right = Checksum::of(config().to_string().as_bytes()).to_string();
+        for (checksum, is_bound) in [("", true), (right.as_str(), true), ("other", false)] {
+            let start = prepare(&config(), None, &[("THV_RUNCONFIG_CHECKSUM", checksum)]).unwrap();
+            assert_eq!(start.is_bound, is_bound, "{checksum}");
         }
     }
 

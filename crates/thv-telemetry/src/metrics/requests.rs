@@ -274,16 +274,6 @@ pub(crate) fn known_version(version: Version) -> &'static str {
 
 /// The HTTP method, or what OpenTelemetry writes for those that a client made up.
 fn known_verb(verb: &Method) -> &'static str {
-    match *verb {
-        Method::GET => "GET",
-        Method::POST => "POST",
-        Method::DELETE => "DELETE",
-        Method::PUT => "PUT",
-        Method::HEAD => "HEAD",
-        Method::OPTIONS => "OPTIONS",
-        Method::PATCH => "PATCH",
-        Method::CONNECT => "CONNECT",
-        Method::TRACE => "TRACE",
-        _ => "_OTHER",
-    }
+    const KNOWN: [&str; 9] = ["GET", "POST", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH", "CONNECT", "TRACE"];
+    KNOWN.into_iter().find(|known| verb.as_str() == *known).unwrap_or("_OTHER")
 }

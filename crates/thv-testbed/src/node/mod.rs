@@ -159,13 +159,16 @@ pub(crate) fn lock() -> Result<File> {
     Ok(lock)
 }
 
-/// Waits until the namespaces of an earlier node are gone (the kernel removes them on its own once their
-/// first process is dead) and removes their cgroup folders. The caller holds the [`lock`].
+/// Removes what an earlier node had outside of its namespaces, whose first process is dead. The kernel removes the
+/// namespaces. The caller holds the [`lock`].
 pub(crate) async fn remove_leftovers() -> Result<Vec<String>> {
     let mut found = Vec::new();
     let link = Path::new("/sys/class/net").join(LINK);
     if link.exists() {
         found.push(format!("the network device {LINK}"));
+        // Connections that were cut keep their namespace for minutes, while the kernel tries to tell peers that are no
+        // longer there. The device need not wait for that; that it may be going just now is no error.
+        drop(ip(Place::Here, &format!("link delete {LINK}")).await);
         until(&format!("the network device {LINK} of an earlier cluster is gone"), || Ok(!link.exists()))
             .await?;
     }

@@ -14,7 +14,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::watch_object;
 use kube::{Api, Client};
 use thv_api::names::children::mcp_server;
-use thv_plan::{Platform, Token};
+use thv_plan::{Platform, Token, Truce};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -24,7 +24,6 @@ use crate::render::{Draft, DraftKind};
 use crate::seen::{SeenService, SeenSet};
 use crate::standing::{Standing, Tally};
 use crate::stuck::SetSight;
-use crate::truce::Truce;
 use crate::view;
 use crate::writer::Writer;
 use herald::Herald;

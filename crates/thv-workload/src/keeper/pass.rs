@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::DynamicObject;
 use thv_api::names::annotations;
-use thv_plan::Identity;
+use thv_plan::{Identity, Peace, Truce};
 use tokio::time::Instant;
 
 use super::{Keeper, Kept, Next};
@@ -15,7 +15,6 @@ use crate::platform;
 use crate::render::{Blueprint, Completion, Draft};
 use crate::standing::Standing;
 use crate::trouble::Trouble;
-use crate::truce::{Truce, Verdict};
 use crate::view;
 
 /// How often a decision is made anew within one pass when somebody else was faster, and how long it waits in between.
@@ -221,9 +220,9 @@ impl Keeper {
         found: Option<DynamicObject>,
         stamp: Option<String>,
     ) -> Result<Outcome, Trouble> {
-        let now = Instant::now();
+        let now = Instant::now().into_std();
         let verdict = self.kept.get_mut(draft.name()).map(|kept| kept.truce.judge(now));
-        if let Some(Verdict::Hold { wait, is_news }) = verdict {
+        if let Some(Peace::Hold { wait, is_news }) = verdict {
             let why = format!("somebody keeps changing it; it is left alone for {} s", wait.as_secs());
             if is_news {
                 self.herald.warn("BackendContested", &format!("{}: {why}", title(draft))).await;

@@ -28,7 +28,8 @@ async fn s0_17_the_arguments_of_a_pod_are_stronger_than_the_file() {
         says(&mut proxy, &[BOUND]).await?;
         let set = server.backend("it exists", |_| true).await?;
         ensure!(image(&set) == Some("birth:1"));
-        let labels = set.spec.map(|spec| spec.template.metadata.unwrap_or_default().labels.unwrap_or_default());
+        let labels =
+            set.spec.map(|spec| spec.template.metadata.unwrap_or_default().labels.unwrap_or_default());
         ensure!(labels.and_then(|labels| labels.get("team").cloned()).as_deref() == Some("birth"));
         Ok(())
     })
@@ -71,6 +72,36 @@ async fn s0_07_the_generation_of_the_birth_reaches_the_backend_and_nonsense_is_t
                 None => ensure!(!output.contains("THV_MCPSERVER_GENERATION"), "{name}:\n{output}"),
             }
         }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s0_03_a_proxy_whose_file_is_late_writes_nothing_and_starts_again_when_it_comes() {
+    in_namespace(async |space| {
+        let kubeconfig = account(&space).await?;
+        let server = Server::make(&space, &kubeconfig, "s", 2).await?;
+        let right = server.config(&Proxy::new("image:1", 2))?;
+        let checksum = thv_config::Checksum::of(right.as_bytes()).to_string();
+        let late = Proxy {
+            config: json!({"env_vars": {"OLD": "1"}}),
+            environment: vec![("THV_RUNCONFIG_CHECKSUM", checksum)],
+            ..Proxy::new("image:1", 2)
+        };
+        let mut proxy = server.start(&late)?;
+        says(&mut proxy, &["is not the one that this proxy was made for; it serves"]).await?;
+        let sets = space.api::<StatefulSet>();
+        ensure!(sets.get_opt("s").await?.is_none(), "an unbound proxy has written");
+
+        std::fs::write(proxy.folder().join("runconfig.json"), &right)?;
+        let status = proxy.exit().await?;
+        ensure!(status.success(), "{status}:\n{}", proxy.output());
+        proxy.restart().await?;
+        says(&mut proxy, &[BOUND]).await?;
+        let set = server.backend("it exists", |_| true).await?;
+        let text = serde_json::to_string(&set.spec)?;
+        ensure!(!text.contains("OLD"), "{text}");
         Ok(())
     })
     .await;

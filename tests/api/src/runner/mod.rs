@@ -49,7 +49,13 @@ struct Proxy {
 impl Proxy {
     /// A proxy of this revision, whose backend runs this image.
     fn new(image: &str, revision: u64) -> Self {
-        Self { image: image.to_owned(), revision, arguments: Vec::new(), config: json!({}), environment: Vec::new() }
+        Self {
+            image: image.to_owned(),
+            revision,
+            arguments: Vec::new(),
+            config: json!({}),
+            environment: Vec::new(),
+        }
     }
 }
 
@@ -86,8 +92,8 @@ impl Server {
         Ok(Self { space: space.clone(), name: name.to_owned(), uid, kubeconfig: kubeconfig.to_owned() })
     }
 
-    /// Starts a proxy as the operator would have its pod start, on this machine.
-    fn start(&self, proxy: &Proxy) -> Result<Subject> {
+    /// The configuration of a proxy.
+    fn config(&self, proxy: &Proxy) -> Result<String> {
         let mut config = json!({
             "schema_version": "v0.1.0", "name": self.name, "container_name": self.name, "base_name": self.name,
             "image": proxy.image, "transport": "streamable-http", "host": "127.0.0.1", "port": free_port()?,
@@ -96,7 +102,12 @@ impl Server {
         for (key, value) in proxy.config.as_object().into_iter().flatten() {
             config[key] = value.clone();
         }
-        let config = config.to_string();
+        Ok(config.to_string())
+    }
+
+    /// Starts a proxy as the operator would have its pod start, on this machine.
+    fn start(&self, proxy: &Proxy) -> Result<Subject> {
+        let config = self.config(proxy)?;
         let mut builder = SubjectBuilder::new(built_program("thv-proxyrunner")?)
             .args(["run"])
             .args(&proxy.arguments)
@@ -118,7 +129,8 @@ impl Server {
 
     /// Moves the server on to a newer revision, as the operator does before it renders anything with it.
     async fn mint(&self, revision: u64) -> Result<()> {
-        let mark = json!({"metadata": {"annotations": {annotations::REVISION: format!("{revision}/digest")}}});
+        let mark =
+            json!({"metadata": {"annotations": {annotations::REVISION: format!("{revision}/digest")}}});
         let servers = self.space.api::<MCPServer>();
         servers.patch(&self.name, &PatchParams::default(), &Patch::Merge(mark)).await?;
         Ok(())

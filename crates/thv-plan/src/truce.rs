@@ -1,8 +1,6 @@
 //! Staying out of fights: when somebody keeps changing what we put right, both would go on for ever.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many repairs of one object within [`WINDOW`] are a fight.
 const FIGHT: usize = 3;
@@ -13,7 +11,7 @@ const LONGEST: Duration = Duration::from_mins(5);
 
 /// What there is to remember about the repairs of one object.
 #[derive(Debug, Default)]
-pub(crate) struct Truce {
+pub struct Truce {
     repairs: Vec<Instant>,
     count: u32,
     until: Option<Instant>,
@@ -21,7 +19,7 @@ pub(crate) struct Truce {
 
 /// Whether an object may be put right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Peace {
     /// It may.
     Repair,
     /// It is left alone for this long.
@@ -35,23 +33,23 @@ pub(crate) enum Verdict {
 
 impl Truce {
     /// Decides about the next repair.
-    pub(crate) fn judge(&mut self, now: Instant) -> Verdict {
+    pub fn judge(&mut self, now: Instant) -> Peace {
         if let Some(until) = self.until.filter(|until| *until > now) {
-            return Verdict::Hold { wait: until - now, is_news: false };
+            return Peace::Hold { wait: until - now, is_news: false };
         }
         self.repairs.retain(|repair| now - *repair < WINDOW);
         if self.repairs.len() + 1 < FIGHT {
-            return Verdict::Repair;
+            return Peace::Repair;
         }
         let wait = FIRST.saturating_mul(2_u32.saturating_pow(self.count)).min(LONGEST);
         self.count = self.count.saturating_add(1);
         self.until = Some(now + wait);
         self.repairs.clear();
-        Verdict::Hold { wait, is_news: true }
+        Peace::Hold { wait, is_news: true }
     }
 
     /// Something had to be put right, and was.
-    pub(crate) fn repaired(&mut self, now: Instant) {
+    pub fn repaired(&mut self, now: Instant) {
         self.repairs.push(now);
     }
 }
@@ -68,15 +66,15 @@ mod tests {
         let mut now = Instant::now();
         for wait in [30, 60, 120, 240, 300, 300] {
             for _ in 0..2 {
-                assert_eq!(truce.judge(now), Verdict::Repair);
+                assert_eq!(truce.judge(now), Peace::Repair);
                 truce.repaired(now);
                 now += SECOND;
             }
             let wait = Duration::from_secs(wait);
-            assert_eq!(truce.judge(now), Verdict::Hold { wait, is_news: true });
+            assert_eq!(truce.judge(now), Peace::Hold { wait, is_news: true });
             assert_eq!(
                 truce.judge(now + SECOND),
-                Verdict::Hold { wait: wait.saturating_sub(SECOND), is_news: false }
+                Peace::Hold { wait: wait.saturating_sub(SECOND), is_news: false }
             );
             now += wait;
         }
@@ -87,7 +85,7 @@ mod tests {
         let mut truce = Truce::default();
         let mut now = Instant::now();
         for _ in 0..10 {
-            assert_eq!(truce.judge(now), Verdict::Repair);
+            assert_eq!(truce.judge(now), Peace::Repair);
             truce.repaired(now);
             now += WINDOW;
         }

@@ -1,0 +1,4 @@
+//! Tests of whole programs that need no cluster.
+#![cfg(test)]
+
+mod churn;
