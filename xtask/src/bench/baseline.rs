@@ -14,10 +14,10 @@ use thv_api::names::{annotations, finalizers};
 use thv_plan::{Child, Children, Decision, Live, Plan, References, Settings, Snapshot, mcp_server};
 use thv_testbed::client_for;
 
-use super::process::computed;
 use super::servers;
 use super::site::{NAMESPACE, Site};
 use crate::shell::{Stopwatch, say};
+use thv_testbed::usage::computed;
 
 /// As many as the operator has workers.
 const AT_ONCE: usize = 8;

@@ -3,7 +3,7 @@
 mod baseline;
 mod convergence;
 mod operator;
-mod process;
+mod proxy;
 mod scrape;
 mod servers;
 mod site;
@@ -24,12 +24,18 @@ pub(crate) enum Command {
     /// Each of the two gets a fresh API server. Afterwards nothing may be written for a while, although no proxy
     /// ever becomes ready. What else the machine does shows in the numbers, so the load is printed with them.
     Operator(operator::Arguments),
+    /// Compares the proxy with a bare pass-through: what a request costs, and what sessions and streams take
+    ///
+    /// Both run in turns before the same server. All but --quick write docs/bench-proxy.md. Takes about ten minutes,
+    /// with --soak about half an hour.
+    Proxy(proxy::Arguments),
 }
 
 pub(crate) async fn run(command: Command) -> Result<()> {
     optimise()?;
     match command {
         Command::Operator(arguments) => operator::run(&arguments).await,
+        Command::Proxy(arguments) => proxy::run(&arguments).await,
     }
 }
 

@@ -9,13 +9,13 @@ use thv_testbed::{Subject, SubjectBuilder, Tier, free_port};
 
 use super::baseline::{self, Baseline};
 use super::convergence::Follower;
-use super::process::{Memory, computed, load, memory};
 use super::scrape::{Counts, scrape};
 use super::servers;
 use super::site::{NAMESPACE, Site, on_fresh_cluster};
 use super::table::Table;
 use crate::setup;
 use crate::shell::{Stopwatch, say};
+use thv_testbed::usage::{Memory, computed, load, memory};
 
 /// The operator may take this much longer than a bare client.
 const RATIO: f64 = 1.5;

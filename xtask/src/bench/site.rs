@@ -1,27 +1,21 @@
 //! A cluster to measure on.
 
-use std::fmt::Debug;
 use std::ops::AsyncFnOnce;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use kube::api::{Patch, PatchParams};
+use k8s_openapi::api::core::v1::Namespace;
 use kube::core::NamespaceResourceScope;
-use kube::{Api, Client, Resource};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use thv_operator::rbac;
+use kube::{Api, Resource};
+use serde_json::json;
+use tests_fixture::{ACCOUNT, Reach, apply, grant, install_kinds};
 use thv_testbed::{Assets, Bed, Cluster, Description, Leftovers, Owner, Tier};
 
-use super::process;
-use crate::kinds;
 use crate::shell::say;
+use thv_testbed::usage;
 
 /// Where everything happens.
 pub(super) const NAMESPACE: &str = "bench";
-const ACCOUNT: &str = "operator";
 
 /// A fresh API server with our kinds, and an account that may do what the operator may do.
 pub(super) struct Site {
@@ -59,11 +53,13 @@ pub(super) async fn on_fresh_cluster<T>(
 impl Site {
     async fn prepare(description: &Description) -> Result<Self> {
         let bed = Bed::at(&description.file()).await?;
-        kinds::install(&bed.client()).await?;
-        grant(&bed.client()).await?;
+        install_kinds(&bed.client()).await?;
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
+        apply::<Namespace>(&Api::all(bed.client()), &namespace).await?;
+        grant(&bed.client(), NAMESPACE, Reach::Cluster).await?;
         let kubeconfig = description.folder.join("operator-kubeconfig");
         std::fs::write(&kubeconfig, bed.kubeconfig_of(NAMESPACE, ACCOUNT).await?)?;
-        let api_server = process::find("kube-apiserver", &description.folder)?;
+        let api_server = usage::find("kube-apiserver", &description.folder)?;
         Ok(Self { bed, kubeconfig, api_server })
     }
 
@@ -75,47 +71,4 @@ impl Site {
     {
         Api::namespaced(self.bed.client(), NAMESPACE)
     }
-}
-
-/// The operator's account, with the rights of its own table and no others.
-async fn grant(client: &Client) -> Result<()> {
-    let global = |kind: &str, name: &str, more: Value| object("v1", kind, name, more);
-    let rights = |kind: &str, more: Value| object("rbac.authorization.k8s.io/v1", kind, ACCOUNT, more);
-    let binding = |kind: &str, role: &str| {
-        let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": ACCOUNT});
-        let subjects = json!([{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}]);
-        rights(kind, json!({"roleRef": role, "subjects": subjects}))
-    };
-    let everywhere = [rbac::rules(), rbac::cluster_rules()].concat();
-    apply::<Namespace>(&Api::all(client.clone()), &global("Namespace", NAMESPACE, json!({}))).await?;
-    let here = || client.clone();
-    apply::<ServiceAccount>(
-        &Api::namespaced(here(), NAMESPACE),
-        &global("ServiceAccount", ACCOUNT, json!({})),
-    )
-    .await?;
-    apply::<ClusterRole>(&Api::all(here()), &rights("ClusterRole", json!({"rules": everywhere}))).await?;
-    apply::<ClusterRoleBinding>(&Api::all(here()), &binding("ClusterRoleBinding", "ClusterRole")).await?;
-    let role = rights("Role", json!({"rules": rbac::leader_rules()}));
-    apply::<Role>(&Api::namespaced(here(), NAMESPACE), &role).await?;
-    apply::<RoleBinding>(&Api::namespaced(here(), NAMESPACE), &binding("RoleBinding", "Role")).await
-}
-
-/// An object of these parts.
-fn object(api_version: &str, kind: &str, name: &str, mut more: Value) -> Value {
-    if let Some(fields) = more.as_object_mut() {
-        fields.insert("apiVersion".to_owned(), api_version.into());
-        fields.insert("kind".to_owned(), kind.into());
-        fields.insert("metadata".to_owned(), json!({"name": name}));
-    }
-    more
-}
-
-async fn apply<K>(api: &Api<K>, body: &Value) -> Result<()>
-where
-    K: Clone + Debug + DeserializeOwned,
-{
-    let name = body.pointer("/metadata/name").and_then(Value::as_str).context("an object has no name")?;
-    api.patch(name, &PatchParams::apply("xtask").force(), &Patch::Apply(body)).await?;
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Figures with their targets.
 
+use std::fmt::Write;
+
 use anyhow::{Result, bail};
 
 use crate::shell::say;
@@ -7,6 +9,8 @@ use crate::shell::say;
 /// One figure.
 struct Row {
     name: String,
+    /// The same of what it is compared with.
+    beside: String,
     value: String,
     target: Option<Target>,
 }
@@ -23,27 +27,59 @@ pub(super) struct Table(Vec<Row>);
 impl Table {
     /// A figure to know.
     pub(super) fn add(&mut self, name: &str, value: impl Into<String>) {
-        self.0.push(Row { name: name.to_owned(), value: value.into(), target: None });
+        self.compare(name, "", value);
+    }
+
+    /// A figure to know, beside that of something else.
+    pub(super) fn compare(&mut self, name: &str, beside: impl Into<String>, value: impl Into<String>) {
+        let (beside, value) = (beside.into(), value.into());
+        self.0.push(Row { name: name.to_owned(), beside, value, target: None });
     }
 
     /// A figure that must not be above a target; both are shown with so many decimals and a unit.
     pub(super) fn at_most(&mut self, name: &str, value: f64, target: f64, decimals: usize, unit: &str) {
+        self.at_most_beside(name, "", value, target, decimals, unit);
+    }
+
+    /// The same, beside the figure of something else.
+    pub(super) fn at_most_beside(
+        &mut self,
+        name: &str,
+        beside: impl Into<String>,
+        value: f64,
+        target: f64,
+        decimals: usize,
+        unit: &str,
+    ) {
         let text = |number: f64| format!("{number:.decimals$}{unit}");
         let target = Target { text: format!("≤ {}", text(target)), is_met: value <= target };
-        self.0.push(Row { name: name.to_owned(), value: text(value), target: Some(target) });
+        let (name, beside) = (name.to_owned(), beside.into());
+        self.0.push(Row { name, beside, value: text(value), target: Some(target) });
     }
 
     /// Shows all of them.
     pub(super) fn print(&self) {
-        let width = self.0.iter().map(|row| row.name.chars().count()).max().unwrap_or_default();
-        for Row { name, value, target } in &self.0 {
-            let verdict = match target {
-                None => String::new(),
-                Some(Target { text, is_met: true }) => format!("{text:<12} met"),
-                Some(Target { text, is_met: false }) => format!("{text:<12} MISSED"),
-            };
-            println!("{}", format!("{name:<width$}  {value:>12}  {verdict}").trim_end());
+        let widest = |text: fn(&Row) -> &str| {
+            self.0.iter().map(|row| text(row).chars().count()).max().unwrap_or_default()
+        };
+        let (width, beside_width) = (widest(|row| &row.name), widest(|row| &row.beside));
+        for Row { name, beside, value, target } in &self.0 {
+            let verdict = target.as_ref().map(Target::verdict).unwrap_or_default();
+            let line = format!("{name:<width$}  {beside:>beside_width$}  {value:>12}  {verdict}");
+            println!("{}", line.trim_end());
         }
+    }
+
+    /// The same for a document, with headings for the columns.
+    pub(super) fn markdown(&self, beside: &str, value: &str) -> String {
+        let mut text = format!("| figure | {beside} | {value} | target |\n|---|---:|---:|---|\n");
+        for row in &self.0 {
+            let verdict = row.target.as_ref().map(Target::verdict).unwrap_or_default();
+            let verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+            // Writing to a text cannot fail.
+            let _ = writeln!(text, "| {} | {} | {} | {verdict} |", row.name, row.beside, row.value);
+        }
+        text
     }
 
     /// Fails if a target is missed.
@@ -55,6 +91,12 @@ impl Table {
         }
         say("all targets are met");
         Ok(())
+    }
+}
+
+impl Target {
+    fn verdict(&self) -> String {
+        format!("{:<12} {}", self.text, if self.is_met { "met" } else { "MISSED" })
     }
 }
 
@@ -70,5 +112,15 @@ mod tests {
         assert!(table.judge().is_ok());
         table.at_most("above", 61.0, 60.0, 1, " MiB");
         assert!(table.judge().unwrap_err().to_string().ends_with("missed: above"));
+    }
+
+    #[test]
+    fn a_document_has_a_line_for_each_figure() {
+        let mut table = Table::default();
+        table.compare("known", "6", "7");
+        table.at_most_beside("equal", "1 µs", 1.5, 1.5, 1, " µs");
+        let text = "| figure | a | b | target |\n|---|---:|---:|---|\n\
+                    | known | 6 | 7 |  |\n| equal | 1 µs | 1.5 µs | ≤ 1.5 µs met |\n";
+        assert_eq!(table.markdown("a", "b"), text);
     }
 }
