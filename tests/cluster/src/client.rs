@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client as Http;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 /// How long an answer may take. What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// No answer in these tests is larger.
+const LARGEST: usize = 1 << 20;
 
 const PROTOCOL: &str = "2025-11-25";
 
@@ -108,7 +111,9 @@ async fn read(response: Response<Incoming>) -> Result<Answer> {
         .headers()
         .get("content-type")
         .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-    let body = response.into_body().collect().await?.to_bytes();
+    #[expect(clippy::disallowed_methods, reason = "it is limited")]
+    let body = Limited::new(response.into_body(), LARGEST).collect().await;
+    let body = body.map_err(|error| anyhow!("the answer broke off: {error}"))?.to_bytes();
     let text = std::str::from_utf8(&body)?;
     let last_event = || text.lines().filter_map(|line| line.strip_prefix("data:")).next_back();
     let json = if is_stream { last_event() } else { Some(text) };

@@ -23,10 +23,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    pub(super) fn of<B>(request: &Request<B>, metrics: &Arc<Metrics>) -> Self {
+    /// In a box: it goes along with the answer, and requests that are not counted need no room for it.
+    pub(super) fn of<B>(request: &Request<B>, metrics: &Arc<Metrics>) -> Box<Self> {
         let is_stream = *request.method() == Method::GET && request.uri().path().ends_with("/sse");
         let kind = if is_stream { Connection::Stream } else { Connection::Request };
-        Self {
+        Box::new(Self {
             metrics: Arc::clone(metrics),
             _open: metrics.request_started(kind),
             began: Instant::now(),
@@ -37,7 +38,7 @@ impl Ending {
             trace: None,
             status: StatusCode::INTERNAL_SERVER_ERROR,
             length: None,
-        }
+        })
     }
 
     pub(super) const fn began(&self) -> Instant {

@@ -214,7 +214,7 @@ async fn converse(
     }
     let life = Arc::clone(&proxy.life);
     let traffic = Arc::new(Traffic::default());
-    let inbound = Inbound::new(stream, Arc::clone(&traffic), proxy.settings.times);
+    let inbound = Inbound::new(stream, Arc::clone(&traffic), &proxy.settings.times);
     let service = Requests(Arc::new(Caller::new(proxy, peer, traffic)));
     let mut builder = Builder::new();
     // Both timeouts are `Inbound`'s.

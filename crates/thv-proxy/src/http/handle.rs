@@ -59,12 +59,12 @@ async fn converse(caller: &Caller, request: Request<Incoming>) -> Response<Reply
     let (outcome, message) = match understand(proxy, head, body).await {
         Err(denied) => (Err(denied.refusal), denied.message),
         Ok((mut permit, room)) => {
-            let trace = begin_trace(caller, &permit, ending.as_mut());
-            let outcome = dispatch(caller, &mut permit, trace.as_ref()).await;
-            drop(room);
             if let Some(ending) = &mut ending {
-                ending.trace = trace;
+                ending.trace = begin_trace(caller, &permit, ending);
             }
+            let trace = ending.as_ref().and_then(|ending| ending.trace.as_ref());
+            let outcome = dispatch(caller, &mut permit, trace).await;
+            drop(room);
             (outcome, permit.message)
         }
     };
@@ -127,9 +127,8 @@ fn gate(proxy: &Proxy, head: &request::Parts) -> Result<(), Refusal> {
 }
 
 /// The trace that a request belongs to, if traces are wanted.
-fn begin_trace(caller: &Caller, permit: &Permit, ending: Option<&mut Ending>) -> Option<Trace> {
+fn begin_trace(caller: &Caller, permit: &Permit, ending: &Ending) -> Option<Trace> {
     let tracing: &Tracing = caller.proxy.tracing.as_ref()?;
-    let ending = ending?;
     let Permit { head, body, message, .. } = permit;
     let call = message.as_ref().and_then(Message::call);
     let carried = call.map(|call| Carried {

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -63,13 +64,15 @@ pub(super) struct Inbound {
     stream: TcpStream,
     traffic: Arc<Traffic>,
     awaiting: Awaiting,
-    times: Times,
+    /// For a head, and for a request.
+    patience: (Duration, Duration),
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Inbound {
-    pub(super) fn new(stream: TcpStream, traffic: Arc<Traffic>, times: Times) -> Self {
-        Self { stream, traffic, awaiting: Awaiting::Request(Instant::now()), times, timer: None }
+    pub(super) fn new(stream: TcpStream, traffic: Arc<Traffic>, times: &Times) -> Self {
+        let patience = (times.head, times.idle);
+        Self { stream, traffic, awaiting: Awaiting::Request(Instant::now()), patience, timer: None }
     }
 
     /// Whether a head has begun and not ended. hyper says nothing about it, but calls the service when it has ended.
@@ -83,13 +86,14 @@ impl Inbound {
             self.awaiting = Awaiting::Nothing;
             return false;
         }
+        let (head, idle) = self.patience;
         let deadline = match self.awaiting {
-            Awaiting::Head(since, _) if self.is_amid_head() => since + self.times.head,
-            Awaiting::Request(since) => since + self.times.idle,
+            Awaiting::Head(since, _) if self.is_amid_head() => since + head,
+            Awaiting::Request(since) => since + idle,
             Awaiting::Head(..) | Awaiting::Nothing => {
                 let now = Instant::now();
                 self.awaiting = Awaiting::Request(now);
-                now + self.times.idle
+                now + idle
             }
         };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));

@@ -47,7 +47,7 @@ pub(super) struct Stream {
     /// In which phase of the process it has to end.
     pub until: Phase,
     pub life: Arc<Life>,
-    pub ending: Option<Ending>,
+    pub ending: Option<Box<Ending>>,
     /// The last word has been said, and it was ours.
     pub over: bool,
 }
@@ -67,7 +67,7 @@ impl Reply {
     }
 
     /// What is written down goes along with the answer, and is written when that has ended.
-    pub(super) fn accompany(&mut self, ending: Ending) {
+    pub(super) fn accompany(&mut self, ending: Box<Ending>) {
         match &mut self.content {
             Content::Whole(_) => drop(ending),
             Content::Stream(stream) => stream.ending = Some(ending),

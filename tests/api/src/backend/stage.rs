@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::StatefulSet;
-use k8s_openapi::api::core::v1::{Service, ServiceAccount};
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::api::core::v1::Service;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
+use tests_fixture::grant_proxy;
 use thv_api::kinds::MCPServer;
 use thv_api::names::annotations::REVISION;
 use thv_testbed::{Breakpoint, Moment, Pattern, Recorder, Space, client_for, wait};
@@ -36,7 +36,7 @@ impl Stage {
     /// A server of revision 1.
     pub(super) async fn set(space: &Space) -> Result<Self> {
         crds::install(space).await?;
-        grant(space).await?;
+        grant_proxy(&space.client(), space.namespace(), ACCOUNT, NAME).await?;
         let uid = server(space).await?;
         let stage = Self { space: space.clone(), uid };
         stage.mint(1).await?;
@@ -145,23 +145,4 @@ async fn server(space: &Space) -> Result<String> {
     });
     let server = apply(&space.api::<MCPServer>(), NAME, "user", &body).await?;
     Ok(server.uid().unwrap_or_default())
-}
-
-/// The account of the proxies of the server, with the rights of their table and no others.
-async fn grant(space: &Space) -> Result<()> {
-    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT}});
-    apply(&space.api::<ServiceAccount>(), ACCOUNT, "test", &account).await?;
-    let group = "rbac.authorization.k8s.io";
-    let role = json!({
-        "apiVersion": format!("{group}/v1"), "kind": "Role", "metadata": {"name": ACCOUNT},
-        "rules": thv_plan::proxy_role::rules(NAME),
-    });
-    apply(&space.api::<Role>(), ACCOUNT, "test", &role).await?;
-    let binding = json!({
-        "apiVersion": format!("{group}/v1"), "kind": "RoleBinding", "metadata": {"name": ACCOUNT},
-        "roleRef": {"apiGroup": group, "kind": "Role", "name": ACCOUNT},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": space.namespace()}],
-    });
-    apply(&space.api::<RoleBinding>(), ACCOUNT, "test", &binding).await?;
-    Ok(())
 }

@@ -27,18 +27,15 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::ServiceAccount;
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
+use tests_fixture::{ACCOUNT, Reach};
 use thv_api::kinds::MCPServer;
 use thv_testbed::{Recorder, Space, Subject, SubjectBuilder, built_program, wait};
 
 use crate::crds;
 use crate::fixture::apply;
-
-const ACCOUNT: &str = "operator";
 
 /// A running operator that looks after the test's namespace.
 pub(crate) struct Operator {
@@ -165,36 +162,8 @@ pub(crate) fn pod_annotations(deployment: &Deployment) -> BTreeMap<String, Strin
 
 /// The operator's account, with the rights of its own table and no others.
 async fn grant(space: &Space) -> Result<()> {
-    let (namespace, client) = (space.namespace(), space.client());
-    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT}});
-    apply(&space.api::<ServiceAccount>(), ACCOUNT, "test", &account).await?;
-    let subjects = json!([{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}]);
-    let role = |kind: &str, name: &str, rules: &[Value]| {
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}, "rules": rules,
-        })
-    };
-    let binding = |kind: &str, name: &str, role_kind: &str| {
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role_kind, "name": name},
-            "subjects": subjects,
-        })
-    };
-    let rules = [thv_operator::rbac::rules(), thv_operator::rbac::leader_rules()].concat();
-    apply(&space.api::<Role>(), ACCOUNT, "test", &role("Role", ACCOUNT, &rules)).await?;
-    apply(&space.api::<RoleBinding>(), ACCOUNT, "test", &binding("RoleBinding", ACCOUNT, "Role")).await?;
-
-    // What holds for the whole cluster is named after the test's namespace, and goes with it.
-    let cluster_role = role("ClusterRole", namespace, &thv_operator::rbac::cluster_rules());
-    let (roles, bindings) = (Api::<ClusterRole>::all(client.clone()), Api::<ClusterRoleBinding>::all(client));
-    apply(&roles, namespace, "test", &cluster_role).await?;
-    apply(&bindings, namespace, "test", &binding("ClusterRoleBinding", namespace, "ClusterRole")).await?;
-    let name = namespace.to_owned();
-    space.finally(async move {
-        bindings.delete(&name, &DeleteParams::default()).await?;
-        roles.delete(&name, &DeleteParams::default()).await?;
-        Ok(())
-    });
+    let (namespace, client) = (space.namespace().to_owned(), space.client());
+    tests_fixture::grant(&client, &namespace, Reach::Namespace).await?;
+    space.finally(async move { tests_fixture::revoke(&client, &namespace).await });
     Ok(())
 }

@@ -7,10 +7,10 @@ mod interleavings;
 use anyhow::{Context, Result, bail};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::ServiceAccount;
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
+use tests_fixture::grant_proxy;
 use thv_api::kinds::MCPServer;
 use thv_api::names::annotations;
 use thv_config::Checksum;
@@ -63,7 +63,7 @@ impl Proxy {
 async fn account(space: &Space) -> Result<String> {
     crds::install(space).await?;
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT}});
-    apply(&space.api::<ServiceAccount>(), ACCOUNT, "test", &account).await?;
+    apply(&space.api::<ServiceAccount>(), ACCOUNT, "fixture", &account).await?;
     space.bed().kubeconfig_of(space.namespace(), ACCOUNT).await
 }
 
@@ -76,18 +76,7 @@ impl Server {
             "spec": {"image": "new:1", "transport": "streamable-http"},
         });
         let made: MCPServer = apply(&space.api(), name, "test", &server).await?;
-        let api = "rbac.authorization.k8s.io";
-        let role = json!({
-            "apiVersion": format!("{api}/v1"), "kind": "Role", "metadata": {"name": name},
-            "rules": thv_plan::proxy_role::rules(name),
-        });
-        apply(&space.api::<Role>(), name, "test", &role).await?;
-        let binding = json!({
-            "apiVersion": format!("{api}/v1"), "kind": "RoleBinding", "metadata": {"name": name},
-            "roleRef": {"apiGroup": api, "kind": "Role", "name": name},
-            "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": space.namespace()}],
-        });
-        apply(&space.api::<RoleBinding>(), name, "test", &binding).await?;
+        grant_proxy(&space.client(), space.namespace(), ACCOUNT, name).await?;
         let uid = made.uid().context("a server has no uid")?;
         Ok(Self { space: space.clone(), name: name.to_owned(), uid, kubeconfig: kubeconfig.to_owned() })
     }

@@ -21,7 +21,7 @@ const NAME: &str = "idle";
 
 /// Resident memory in MiB after this time.
 pub(super) async fn idle(place: &Place, assets: Option<&Path>, time: Duration) -> Result<f64> {
-    on_fresh_cluster(assets, async |site| measure(place, site, time).await).await
+    on_fresh_cluster(assets, async |site| Box::pin(measure(place, site, time)).await).await
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 KiB")]

@@ -99,7 +99,7 @@ async fn first(
     let waits = *out.method() == Method::POST || proxy.transport == Transport::Sse;
     let patience = if waits { proxy.settings.times.backend } else { std::time::Duration::ZERO };
     let response = proxy.upstream.send(out.request(&proxy.upstream), load, purpose, patience).await?;
-    follow(proxy, out, purpose, response).await
+    if response.status().is_redirection() { Box::pin(follow(proxy, out, purpose, response)).await } else { Ok(response) }
 }
 
 /// To one instance.
@@ -110,7 +110,7 @@ async fn at(
     purpose: Use,
 ) -> Result<Response<Answer>, Failure> {
     let response = pool.send(out.request(&proxy.upstream), purpose).await?;
-    follow(proxy, out, purpose, response).await
+    if response.status().is_redirection() { Box::pin(follow(proxy, out, purpose, response)).await } else { Ok(response) }
 }
 
 /// Follows redirects within the instance that answers.
@@ -121,9 +121,6 @@ async fn follow(
     mut response: Response<Answer>,
 ) -> Result<Response<Answer>, Failure> {
     for _ in 0..redirect::MOST {
-        if !response.status().is_redirection() {
-            break;
-        }
         let scheme = proxy.upstream.elsewhere().map_or(&http::uri::Scheme::HTTP, |remote| remote.scheme());
         let host = proxy.upstream.host().and_then(|host| host.to_str().ok()).unwrap_or_default();
         let (status, headers) = (response.status(), response.headers());
