@@ -85,7 +85,8 @@ impl Sessions {
             Place::Memory(memory) => Ok(memory.find(key)),
             Place::Redis { remote, leases } => match leases.fresh(key) {
                 Some(record) => Ok(Some(record)),
-                None => leases.join(key).through(remote.read(key)).await,
+                // In a box: this is rare, and a request would have room for it as long as it lives.
+                None => Box::pin(leases.join(key).through(remote.read(key))).await,
             },
         }
     }

@@ -14,6 +14,8 @@ const TICK: Duration = Duration::from_millis(10);
 pub struct Memory {
     /// What is in use.
     pub resident: u64,
+    /// What of that is in no file, such as a heap. The rest is mostly the program itself, as far as it was needed.
+    pub anonymous: u64,
     /// The most that ever was.
     pub peak: u64,
 }
@@ -28,7 +30,8 @@ pub fn memory(id: u32) -> Result<Memory> {
     };
     // What `status` has is as it was some pages ago, and that of each processor.
     let resident: u64 = field("smaps_rollup", "Rss")?;
-    Ok(Memory { resident, peak: resident.max(field("status", "VmHWM")?) })
+    let anonymous = field("smaps_rollup", "Anonymous")?;
+    Ok(Memory { resident, anonymous, peak: resident.max(field("status", "VmHWM")?) })
 }
 
 /// The time that a process has computed for.
@@ -114,7 +117,8 @@ mod tests {
     fn this_process_uses_memory_and_has_files_open() {
         let id = std::process::id();
         let memory = memory(id).unwrap();
-        assert!(memory.resident > 0 && memory.peak >= memory.resident, "{memory:?}");
+        assert!(memory.resident > memory.anonymous && memory.anonymous > 0, "{memory:?}");
+        assert!(memory.peak >= memory.resident, "{memory:?}");
         assert!(files(id).unwrap() >= 3 && threads(id).unwrap() >= 1);
     }
 }

@@ -1,12 +1,13 @@
 //! From a listener to the last answer.
 
 use std::convert::Infallible;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::FutureExt;
+use futures::future::{BoxFuture, Map};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -254,12 +255,11 @@ struct Requests(Arc<Caller>);
 impl Service<Request<Incoming>> for Requests {
     type Response = Response<Reply>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response<Reply>, Infallible>>;
+    /// A box, because hyper keeps room for a future as long as the connection lives, and most of that is idle.
+    type Future =
+        Map<BoxFuture<'static, Response<Reply>>, fn(Response<Reply>) -> Result<Response<Reply>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let caller = Arc::clone(&self.0);
-        // In a box, because hyper keeps room for it as long as the connection lives, and most of that is idle.
-        let answer: Pin<Box<_>> = Box::pin(async move { Ok(handle(&caller, request).await) });
-        answer
+        handle(&self.0, request).map(Ok)
     }
 }

@@ -1,8 +1,10 @@
 //! The one road of a request: read, understood, decided upon, sent on.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request};
 use hyper::body::{Body, Incoming};
 use serde::Deserialize;
@@ -13,6 +15,7 @@ use thv_telemetry::{Asked as Traced, Carried, Content, Trace, Tracing};
 
 use super::dispatch::dispatch;
 use super::ending::Ending;
+use super::inbound::Due;
 use super::origin::is_own_name;
 use super::policy::{Asked, Denied, Permit, admit};
 use super::proxy::{Caller, Proxy};
@@ -27,12 +30,24 @@ const STATELESS: &str = "POST, OPTIONS";
 const METHODS: &str = "GET, HEAD, POST, DELETE, OPTIONS";
 
 /// Answers a request, whatever happens.
-pub(super) async fn handle(caller: &Caller, request: Request<Incoming>) -> Response<Reply> {
+///
+/// A future that is made for every request is as large as the sum of what each function on the way holds, and what
+/// an async function is given it holds to its end. Hence few of them here, and large things in boxes.
+pub(super) fn handle(
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> BoxFuture<'static, Response<Reply>> {
     let due = caller.traffic.answer_due();
-    let mut response = match surface::answer(&caller.proxy, &request) {
-        Some(response) => response,
-        None => surviving(converse(caller, request)).await,
-    };
+    if let Some(response) = surface::answer(&caller.proxy, &request) {
+        return Box::pin(std::future::ready(completed(caller, due, response)));
+    }
+    let answer = surviving(converse(Arc::clone(caller), request));
+    let caller = Arc::clone(caller);
+    Box::pin(answer.map(move |response| completed(&caller, due, response)))
+}
+
+/// What every answer has.
+fn completed(caller: &Caller, due: Due, mut response: Response<Reply>) -> Response<Reply> {
     if caller.proxy.life.is_leaving() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -42,7 +57,6 @@ pub(super) async fn handle(caller: &Caller, request: Request<Incoming>) -> Respo
 
 /// A bug costs the request that it is found by, and nothing else.
 fn surviving(answer: impl Future<Output = Response<Reply>>) -> impl Future<Output = Response<Reply>> {
-    // Not an async function: that would hold the future twice, which is much of the memory that a request takes.
     AssertUnwindSafe(answer).catch_unwind().map(|answer| {
         answer.unwrap_or_else(|_| {
             tracing::error!("a bug: a request could not be handled");
@@ -52,18 +66,26 @@ fn surviving(answer: impl Future<Output = Response<Reply>>) -> impl Future<Outpu
 }
 
 /// Answers a request for the backend, and has it counted.
-async fn converse(caller: &Caller, request: Request<Incoming>) -> Response<Reply> {
-    let proxy = &*caller.proxy;
-    let mut ending = proxy.chain.telemetry.then(|| Ending::of(&request, &proxy.metrics));
+fn converse(caller: Arc<Caller>, request: Request<Incoming>) -> impl Future<Output = Response<Reply>> {
+    let ending = caller.proxy.chain.telemetry.then(|| Ending::of(&request, &caller.proxy.metrics));
     let (head, body) = request.into_parts();
-    let (outcome, message) = match understand(proxy, head, body).await {
+    answer(caller, Box::new(head), body, ending)
+}
+
+async fn answer(
+    caller: Arc<Caller>,
+    head: Box<request::Parts>,
+    body: Incoming,
+    mut ending: Option<Box<Ending>>,
+) -> Response<Reply> {
+    let (outcome, message) = match understand(&caller.proxy, head, body).await {
         Err(denied) => (Err(denied.refusal), denied.message),
         Ok((mut permit, room)) => {
             if let Some(ending) = &mut ending {
-                ending.trace = begin_trace(caller, &permit, ending);
+                ending.trace = begin_trace(&caller, &permit, ending);
             }
             let trace = ending.as_ref().and_then(|ending| ending.trace.as_ref());
-            let outcome = dispatch(caller, &mut permit, trace).await;
+            let outcome = dispatch(&caller, &mut permit, trace).await;
             drop(room);
             (outcome, permit.message)
         }
@@ -82,7 +104,7 @@ async fn converse(caller: &Caller, request: Request<Incoming>) -> Response<Reply
 /// Reads a request and decides upon it.
 async fn understand(
     proxy: &Proxy,
-    head: request::Parts,
+    head: Box<request::Parts>,
     body: Incoming,
 ) -> Result<(Permit, Taken<'_>), Box<Denied>> {
     gate(proxy, &head)?;

@@ -65,6 +65,7 @@ pub(super) fn is_own_name(headers: &HeaderMap, origins: &[Origins]) -> bool {
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -120,5 +121,23 @@ mod tests {
         }
         assert!(!is_own_name(&HeaderMap::new(), &allowed));
         assert!(!is_own_name(&headers(header::HOST, &["localhost", "localhost"]), &allowed));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_page_claims_is_compared_without_a_panic(claim in "\\PC{0,40}|https?://\\PC{0,20}(:[0-9]{0,6})?") {
+            let allowed = origins(&["http://localhost:1"]);
+            let Ok(value) = HeaderValue::from_bytes(claim.as_bytes()) else { return Ok(()) };
+            let claimed = HeaderMap::from_iter([(header::ORIGIN, value.clone())]);
+            prop_assert_eq!(allowed.allow(&claimed), canonical(&claim).is_some_and(|it| it == "http://localhost:1"));
+            is_own_name(&HeaderMap::from_iter([(header::HOST, value)]), &[allowed]);
+        }
+
+        #[test]
+        fn an_origin_that_is_written_down_twice_is_the_same(claim in "[a-zA-Z]{1,5}://[a-zA-Z.]{1,9}(:[0-9]{1,5})?(/x)?") {
+            let once = canonical(&claim).unwrap();
+            prop_assert_eq!(canonical(&once), Some(once.clone()));
+            prop_assert_eq!(canonical(&claim.to_uppercase()).map(|it| it.to_lowercase()), Some(once.to_lowercase()));
+        }
     }
 }

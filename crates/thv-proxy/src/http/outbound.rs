@@ -56,10 +56,11 @@ impl Outbound {
         Self { method: head.method.clone(), target, headers, body: body.clone() }
     }
 
-    /// Another request on the way to this one's end: the same headers, apart from what describes the body.
+    /// Another request on the way to this one's end: the same headers, apart from what describes the message and from
+    /// how the client likes its answers packed. That answer is for us.
     pub(super) fn beside(&self, method: Method, body: Bytes) -> Self {
         let mut headers = self.headers.clone();
-        for name in [header::CONTENT_LENGTH, LAST_EVENT_ID, METHOD, NAME] {
+        for name in [header::ACCEPT_ENCODING, header::CONTENT_LENGTH, LAST_EVENT_ID, METHOD, NAME] {
             headers.remove(name);
         }
         if !body.is_empty() {
@@ -100,8 +101,8 @@ impl Outbound {
     }
 
     /// The request, once more.
-    pub(super) fn request(&self, upstream: &Upstream) -> Request<Payload> {
-        let mut request = Request::new(Payload::new(self.body.clone()));
+    pub(super) fn request(&self, upstream: &Upstream) -> Box<Request<Payload>> {
+        let mut request = Box::new(Request::new(Payload::new(self.body.clone())));
         *request.method_mut() = self.method.clone();
         *request.headers_mut() = self.headers.clone();
         *request.uri_mut() = match upstream.elsewhere() {

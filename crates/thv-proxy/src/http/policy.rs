@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 
 /// A request, understood.
 pub(super) struct Asked {
-    pub head: request::Parts,
+    pub head: Box<request::Parts>,
     /// As it came. What is decided upon is `message`, which was read from it, and what is sent on is this.
     pub body: Bytes,
     /// Of a POST.
@@ -19,7 +19,7 @@ pub(super) struct Asked {
 
 /// A request that may be sent on. Nothing else is: only [`admit`] makes one.
 pub(super) struct Permit {
-    pub head: request::Parts,
+    pub head: Box<request::Parts>,
     pub body: Bytes,
     pub message: Option<Message>,
     pub era: Era,

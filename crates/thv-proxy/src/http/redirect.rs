@@ -48,6 +48,7 @@ fn same_place(one: &Authority, other: &Authority, scheme: &Scheme) -> bool {
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -85,5 +86,17 @@ mod tests {
     fn never_from_https_to_http() {
         assert_eq!(to(307, "http://mcp-web:8080/x", &Scheme::HTTPS), None);
         assert_eq!(to(307, "https://mcp-web:8080/x", &Scheme::HTTPS).as_deref(), Some("/x"));
+    }
+
+    proptest! {
+        #[test]
+        fn wherever_a_server_sends_us_we_stay_with_it(location in "\\PC{0,40}|(https?:)?//[a-z@:.0-9-]{0,15}/\\PC{0,9}") {
+            let Ok(value) = HeaderValue::from_bytes(location.as_bytes()) else { return Ok(()) };
+            let headers = HeaderMap::from_iter([(header::LOCATION, value)]);
+            let asked = "/a/mcp?x=1".parse().unwrap();
+            let target = followed(StatusCode::FOUND, &headers, &Scheme::HTTP, "mcp-web:8080", &asked);
+            // What is followed is a path: it cannot name another host.
+            prop_assert!(target.is_none_or(|target| target.as_str().starts_with('/')));
+        }
     }
 }

@@ -111,6 +111,22 @@ async fn what_was_begun_is_finished_and_idle_connections_and_streams_are_closed(
 }
 
 #[tokio::test]
+async fn a_subscription_of_the_modern_era_is_such_a_stream() {
+    let server = McpServer::start(Options::default()).await.unwrap();
+    let mut rig = Rig::of(&[server.address()]).await;
+    let headers = ["mcp-protocol-version: 2026-07-28", "mcp-method: subscriptions/listen"];
+    let listen =
+        crate::support::modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+    let mut stream = open(rig.address, crate::support::json("/mcp", &headers, &listen)).await.unwrap();
+    assert_eq!(stream.status, 200);
+    stream.until("acknowledged").await;
+    let began = Instant::now();
+    let (drained, rest) = tokio::join!(rig.drained(), stream.rest());
+    assert_eq!((drained, rest.unwrap().as_str()), (Drained::Completely, ""));
+    assert!(began.elapsed() < Duration::from_secs(4));
+}
+
+#[tokio::test]
 async fn what_takes_too_long_is_cut_off() {
     let server = McpServer::start(Options::default()).await.unwrap();
     let rig = Rig::builder(Transport::StreamableHttp).backends(&[server.address()]);

@@ -161,7 +161,8 @@ async fn a_session_is_started_anew_with_what_the_client_proves_itself_with_now()
     let rig = Rig::of(&[server.address]).await;
     post(rig.address, &["authorization: Bearer old"], &initialize()).await;
     let list = request("tools/list", json!({}));
-    let reply = post(rig.address, &["mcp-session-id: s0", VERSION, "authorization: Bearer new"], &list).await;
+    let headers = ["mcp-session-id: s0", VERSION, "authorization: Bearer new", "accept-encoding: gzip"];
+    let reply = post(rig.address, &headers, &list).await;
     assert_eq!(reply.status, 200);
     let heard = server.heard();
     let methods = ["initialize", "tools/list", "initialize", "notifications/initialized", "tools/list"];
@@ -172,6 +173,9 @@ async fn a_session_is_started_anew_with_what_the_client_proves_itself_with_now()
         assert_eq!(request.headers.get("mcp-session-id").map(|id| id.to_str().unwrap()), session);
     }
     assert_eq!(heard[3].headers["mcp-protocol-version"], "2025-11-25");
+    assert!(
+        !heard[2].headers.contains_key("accept-encoding") && heard[4].headers.contains_key("accept-encoding")
+    );
 }
 
 #[tokio::test]

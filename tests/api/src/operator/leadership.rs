@@ -17,7 +17,7 @@ const DURATION: SignedDuration = SignedDuration::from_secs(15);
 
 /// A leader that has made the server `s`, and one that waits for its turn.
 async fn two(space: &Space) -> Result<(Operator, Operator)> {
-    prepare(space).await?;
+    Box::pin(prepare(space)).await?;
     let candidate = async || Operator::run(space, &BTreeMap::new(), &["--leader-elect"]).await;
     let leader = candidate().await?;
     leader.server("s", minimal()).await?;

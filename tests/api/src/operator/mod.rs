@@ -52,8 +52,9 @@ impl Operator {
 
     /// Starts it with these environment variables.
     pub(crate) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
-        prepare(space).await?;
-        Self::run(space, environment, &[]).await
+        // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
+        Box::pin(prepare(space)).await?;
+        Box::pin(Self::run(space, environment, &[])).await
     }
 
     /// Starts one where everything is prepared, with these environment variables and arguments. There may be several.
@@ -163,7 +164,7 @@ pub(crate) fn pod_annotations(deployment: &Deployment) -> BTreeMap<String, Strin
 /// The operator's account, with the rights of its own table and no others.
 async fn grant(space: &Space) -> Result<()> {
     let (namespace, client) = (space.namespace().to_owned(), space.client());
-    tests_fixture::grant(&client, &namespace, Reach::Namespace).await?;
+    Box::pin(tests_fixture::grant(&client, &namespace, Reach::Namespace)).await?;
     space.finally(async move { tests_fixture::revoke(&client, &namespace).await });
     Ok(())
 }

@@ -12,20 +12,20 @@ use serde_json::json;
 use thv_api::kinds::MCPServer;
 use thv_api::names::{annotations, env};
 use thv_testbed::mcp::LocalProxy;
-use thv_testbed::{usage, wait};
+use thv_testbed::wait;
 
 use super::place::{Place, Seat, seated};
+use super::residence::Residence;
 use crate::bench::site::{NAMESPACE, Site, on_fresh_cluster};
 
 const NAME: &str = "idle";
 
-/// Resident memory in MiB after this time.
-pub(super) async fn idle(place: &Place, assets: Option<&Path>, time: Duration) -> Result<f64> {
+/// What the proxy holds after this time.
+pub(super) async fn idle(place: &Place, assets: Option<&Path>, time: Duration) -> Result<Residence> {
     on_fresh_cluster(assets, async |site| Box::pin(measure(place, site, time)).await).await
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 KiB")]
-async fn measure(place: &Place, site: &Site, time: Duration) -> Result<f64> {
+async fn measure(place: &Place, site: &Site, time: Duration) -> Result<Residence> {
     let revision = json!({annotations::REVISION: "1/digest"});
     let server: MCPServer = serde_json::from_value(json!({
         "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer",
@@ -54,5 +54,5 @@ async fn measure(place: &Place, site: &Site, time: Duration) -> Result<f64> {
     let backends: Api<StatefulSet> = site.api();
     wait::until(&backends, NAME, "the proxy has made its backend", |_| true).await?;
     tokio::time::sleep(time).await;
-    Ok(usage::memory(proxy.id()?)?.resident as f64 / 1024.0)
+    Residence::of(proxy.id()?)
 }

@@ -42,11 +42,25 @@ pub(crate) struct Arguments {
     /// Measure the pass-through against itself, to know how far two that are the same differ
     #[arg(long)]
     calibrate: bool,
+    /// Measure only this
+    #[arg(long)]
+    only: Option<Part>,
     /// Only measure: do not fail if a target is missed
     #[arg(long)]
     no_targets: bool,
     #[command(flatten)]
     assets: crate::Assets,
+}
+
+/// A part of what is measured.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// What requests cost
+    Requests,
+    /// What sessions and streams take
+    Memory,
+    /// What it takes to have a backend on Kubernetes
+    Cluster,
 }
 
 /// How much is measured.
@@ -94,17 +108,23 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::prepare(arguments.calibrate).await?;
     let mut table = Table::default();
     let before = machine_load();
-    requests(&place, &scale, &mut table).await?;
-    memory(&place, &scale, &mut table).await?;
-    if !arguments.calibrate {
+    let wants = |part: Part| arguments.only.is_none_or(|only| only == part);
+    if wants(Part::Requests) {
+        requests(&place, &scale, &mut table).await?;
+    }
+    if wants(Part::Memory) {
+        memory(&place, &scale, &mut table).await?;
+    }
+    if wants(Part::Cluster) && !arguments.calibrate {
         say(&format!("idle for {} s with a backend on Kubernetes", scale.idle.as_secs()));
-        let memory = cluster::idle(&place, assets, scale.idle).await?;
-        table.at_most("resident memory, idle in a cluster", memory, IDLE, 1, " MiB");
+        let idle = cluster::idle(&place, assets, scale.idle).await?;
+        table.at_most("resident memory, idle in a cluster", idle.memory, IDLE, 1, " MiB");
+        table.add(OWN, mebibytes(idle.own));
     }
     table.add("load of this machine at the start and at the end", format!("{before} {}", machine_load()));
     table.print();
     say(&format!("that took {}", watch.seconds()));
-    if !arguments.quick && !arguments.calibrate {
+    if !arguments.quick && !arguments.calibrate && arguments.only.is_none() {
         page::write(scale.name, &table)?;
     }
     if arguments.no_targets { Ok(()) } else { table.judge() }
@@ -135,19 +155,26 @@ fn show(table: &mut Table, name: &str, comparison: &Comparison) {
     table.compare(&title("99 of 100 within"), millis(baseline.p99), millis(subject.p99));
 }
 
+/// The rest is mostly the program itself.
+const OWN: &str = "of that, in no file";
+
+fn mebibytes(number: f64) -> String {
+    format!("{number:.1} MiB")
+}
+
 /// What it takes to be there.
 async fn memory(place: &Place, scale: &Scale, table: &mut Table) -> Result<()> {
-    let mebibytes = |number: f64| format!("{number:.1} MiB");
     say(&format!("idle for {} s, then {} sessions", scale.idle.as_secs(), scale.sessions));
     let (baseline, proxy) = (place.baseline().await?, place.proxy().await?);
     tokio::time::sleep(scale.idle).await;
-    let (there, here) = (Residence::of(&baseline)?, Residence::of(&proxy)?);
+    let (there, here) = (Residence::of(baseline.id)?, Residence::of(proxy.id)?);
     table.at_most_beside("resident memory, idle", mebibytes(there.memory), here.memory, IDLE, 1, " MiB");
+    table.compare(OWN, mebibytes(there.own), mebibytes(here.own));
     let _sessions = (
         residence::sessions(&baseline, scale.sessions).await?,
         residence::sessions(&proxy, scale.sessions).await?,
     );
-    let (there, here) = (Residence::of(&baseline)?, Residence::of(&proxy)?);
+    let (there, here) = (Residence::of(baseline.id)?, Residence::of(proxy.id)?);
     let title = format!("resident memory, {} sessions", scale.sessions);
     table.at_most_beside(&title, mebibytes(there.memory), here.memory, WITH_SESSIONS, 1, " MiB");
     drop((baseline, proxy));

@@ -6,7 +6,7 @@ use anyhow::Result;
 use futures::{StreamExt, TryStreamExt, stream};
 use http::HeaderValue;
 use thv_testbed::mcp::{self, Client, Listening, leave_sessions};
-use thv_testbed::usage;
+use thv_testbed::usage::{self, Memory};
 
 use super::place::Target;
 
@@ -22,14 +22,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) struct Residence {
     /// MiB.
     pub(super) memory: f64,
+    /// MiB of that which are in no file.
+    pub(super) own: f64,
     pub(super) files: usize,
 }
 
 impl Residence {
     #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 KiB")]
-    pub(super) fn of(target: &Target) -> Result<Self> {
-        let memory = usage::memory(target.id)?.resident as f64 / 1024.0;
-        Ok(Self { memory, files: usage::files(target.id)? })
+    pub(super) fn of(id: u32) -> Result<Self> {
+        let Memory { resident, anonymous, peak: _ } = usage::memory(id)?;
+        let mebibytes = |kibibytes: u64| kibibytes as f64 / 1024.0;
+        Ok(Self { memory: mebibytes(resident), own: mebibytes(anonymous), files: usage::files(id)? })
     }
 }
 
@@ -54,14 +57,14 @@ pub(super) async fn streams(target: &Target, count: usize) -> Result<Streams> {
     let idle = usage::files(target.id)?;
     let sessions = sessions(target, count).await?;
     let files_before = usage::files_at_most(target.id, idle + AT_ONCE, PATIENCE).await?;
-    let before = Residence::of(target)?;
+    let before = Residence::of(target.id)?;
     let opened = stream::iter(sessions).map(|session| async move {
         let mut client = Client::connect(&target.url).await?;
         client.resume(session);
         client.listen().await
     });
     let opened: Vec<Listening> = opened.buffer_unordered(OPENED_AT_ONCE).try_collect().await?;
-    let full = Residence::of(target)?;
+    let full = Residence::of(target.id)?;
     drop(opened);
     let files_after = usage::files_at_most(target.id, files_before, PATIENCE).await?;
     Ok(Streams {
@@ -92,7 +95,7 @@ pub(super) async fn churn(target: &Target, warm_up: usize, count: usize) -> Resu
     let round = async |sessions: usize| {
         mcp::churn(&target.url, sessions, AT_ONCE).await?;
         usage::files_at_most(target.id, idle + AT_ONCE, PATIENCE).await?;
-        Residence::of(target)
+        Residence::of(target.id)
     };
     Ok(Churn { before: round(warm_up).await?, after: round(count).await? })
 }

@@ -99,7 +99,11 @@ async fn first(
     let waits = *out.method() == Method::POST || proxy.transport == Transport::Sse;
     let patience = if waits { proxy.settings.times.backend } else { std::time::Duration::ZERO };
     let response = proxy.upstream.send(out.request(&proxy.upstream), load, purpose, patience).await?;
-    if response.status().is_redirection() { Box::pin(follow(proxy, out, purpose, response)).await } else { Ok(response) }
+    if response.status().is_redirection() {
+        Box::pin(follow(proxy, out, purpose, response)).await
+    } else {
+        Ok(response)
+    }
 }
 
 /// To one instance.
@@ -110,7 +114,11 @@ async fn at(
     purpose: Use,
 ) -> Result<Response<Answer>, Failure> {
     let response = pool.send(out.request(&proxy.upstream), purpose).await?;
-    if response.status().is_redirection() { Box::pin(follow(proxy, out, purpose, response)).await } else { Ok(response) }
+    if response.status().is_redirection() {
+        Box::pin(follow(proxy, out, purpose, response)).await
+    } else {
+        Ok(response)
+    }
 }
 
 /// Follows redirects within the instance that answers.

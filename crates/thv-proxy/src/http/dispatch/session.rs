@@ -47,12 +47,18 @@ impl Held {
     }
 }
 
-/// The session, if it is theirs. Of others nobody learns that they exist.
+/// The session that a client calls so, if it is theirs.
 pub(super) async fn find(proxy: &Proxy, permit: &Permit, id: HeaderValue) -> Result<Held, Refusal> {
     let key = Key::of(id.to_str().map_err(|_| Refusal::no_session())?);
+    Ok(Held { key, id, record: owned(proxy, permit, key).await? })
+}
+
+/// The record, if it is theirs. Of others nobody learns that they exist.
+pub(super) async fn owned(proxy: &Proxy, permit: &Permit, key: Key) -> Result<Arc<Record>, Refusal> {
+    // In a box: asking Redis takes thousands of bytes, which each request would hold for as long as it lasts.
     let record = proxy.sessions.find(key).await.map_err(|_| Refusal::store())?;
     let record = record.filter(|record| record.belongs_to(Some(permit.who.owner())));
-    Ok(Held { key, id, record: record.ok_or_else(Refusal::no_session)? })
+    record.ok_or_else(Refusal::no_session)
 }
 
 /// Sends a request to the instance that its session is at. If the session is lost there, it is started anew once.

@@ -9,6 +9,7 @@ use thv_session::Key;
 use thv_telemetry::Trace;
 
 use super::delivery::Delivery;
+use super::session::owned;
 use super::{anywhere, at, first, is_repeatable, refused};
 use crate::http::events::Events;
 use crate::http::outbound::Outbound;
@@ -71,9 +72,7 @@ async fn message(proxy: &Proxy, permit: &Permit, mut out: Outbound) -> Result<Re
     let session = session
         .map_err(|_| Refusal::invalid(StatusCode::BAD_REQUEST, "The URL does not name one session"))?;
     let key = Key::of(&session);
-    let record = proxy.sessions.find(key).await.map_err(|_| Refusal::store())?;
-    let record = record.filter(|record| record.belongs_to(Some(permit.who.owner())));
-    let record = record.ok_or_else(Refusal::no_session)?;
+    let record = owned(proxy, permit, key).await?;
     // The stream went with the instance.
     let pool = proxy.upstream.named(record.metadata.pod.as_deref()).ok_or_else(Refusal::no_session)?;
     let outcome = match at(proxy, &pool, &mut out, Use::Exchange).await {

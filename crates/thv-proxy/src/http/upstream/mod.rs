@@ -17,6 +17,7 @@ use http::{HeaderValue, Request, Response, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
 use thv_workload::Instances;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub(in crate::http) use self::fleet::{Fleet, Load};
@@ -41,7 +42,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 /// Where requests go.
 pub(in crate::http) enum Upstream {
     Fleet { fleet: Fleet, url: String, host: HeaderValue },
-    Remote(Arc<Pool>),
+    Remote { pool: Arc<Pool>, _sweeper: JoinSet<()> },
 }
 
 impl Upstream {
@@ -62,20 +63,25 @@ impl Upstream {
         let Times { connect, .. } = settings.times;
         let remote = Remote::new(url, &Matcher::from_env(), connect)?;
         let patience = Patience { connect: connect + REMOTE_HANDSHAKE, idle: REMOTE_IDLE };
-        let name = Arc::from("");
-        Ok(Self::Remote(Pool::new(
-            name,
-            Place::Remote(Box::new(remote)),
-            patience,
-            Tally::new(settings.session_ttl),
-        )))
+        let tally = Tally::new(settings.session_ttl);
+        let pool = Pool::new(Arc::from(""), Place::Remote(Box::new(remote)), patience, tally);
+        let mut sweeper = JoinSet::new();
+        let swept = Arc::clone(&pool);
+        sweeper.spawn(async move {
+            let mut ticks = tokio::time::interval(REMOTE_IDLE);
+            loop {
+                ticks.tick().await;
+                swept.sweep();
+            }
+        });
+        Ok(Self::Remote { pool, _sweeper: sweeper })
     }
 
     /// What records of sessions hold: the Service's URL, or the origin of a remote server.
     pub(in crate::http) fn url(&self) -> String {
         match self {
             Self::Fleet { url, .. } => url.clone(),
-            Self::Remote(pool) => pool.remote().map(Remote::origin).unwrap_or_default(),
+            Self::Remote { pool, .. } => pool.remote().map(Remote::origin).unwrap_or_default(),
         }
     }
 
@@ -83,7 +89,7 @@ impl Upstream {
     pub(in crate::http) fn host(&self) -> Option<&HeaderValue> {
         match self {
             Self::Fleet { host, .. } => Some(host),
-            Self::Remote(pool) => pool.remote().map(Remote::host),
+            Self::Remote { pool, .. } => pool.remote().map(Remote::host),
         }
     }
 
@@ -91,7 +97,7 @@ impl Upstream {
     pub(in crate::http) fn elsewhere(&self) -> Option<&Remote> {
         match self {
             Self::Fleet { .. } => None,
-            Self::Remote(pool) => pool.remote(),
+            Self::Remote { pool, .. } => pool.remote(),
         }
     }
 
@@ -99,7 +105,7 @@ impl Upstream {
     pub(in crate::http) fn named(&self, name: Option<&str>) -> Option<Arc<Pool>> {
         match self {
             Self::Fleet { fleet, .. } => fleet.named(name?),
-            Self::Remote(pool) => Some(Arc::clone(pool)),
+            Self::Remote { pool, .. } => Some(Arc::clone(pool)),
         }
     }
 
@@ -107,7 +113,7 @@ impl Upstream {
     pub(in crate::http) fn ready(&self) -> Option<usize> {
         match self {
             Self::Fleet { fleet, .. } => Some(fleet.ready()),
-            Self::Remote(_) => None,
+            Self::Remote { .. } => None,
         }
     }
 
@@ -115,14 +121,14 @@ impl Upstream {
     /// container that counts as ready may well not listen yet.
     pub(in crate::http) async fn send(
         &self,
-        mut request: Request<Payload>,
+        mut request: Box<Request<Payload>>,
         load: Load,
         purpose: Use,
         patience: Duration,
     ) -> Result<Response<Answer>, Failure> {
         let fleet = match self {
             Self::Fleet { fleet, .. } => fleet,
-            Self::Remote(pool) => return pool.send(request, purpose).await,
+            Self::Remote { pool, .. } => return pool.send(request, purpose).await,
         };
         let mut deadline = None;
         let (mut pause, longest) = PAUSES;
@@ -131,7 +137,7 @@ impl Upstream {
             if let Some(pool) = fleet.best(load, &refused) {
                 match pool.send(request, purpose).await {
                     Err(Failure::Unreachable(back)) => {
-                        request = *back;
+                        request = back;
                         refused.push(pool);
                     }
                     outcome => return outcome,
@@ -141,7 +147,7 @@ impl Upstream {
             let now = Instant::now();
             let deadline = *deadline.get_or_insert(now + patience);
             if now >= deadline {
-                return Err(Failure::Unreachable(Box::new(request)));
+                return Err(Failure::Unreachable(request));
             }
             fleet.changed(deadline.min(now + pause)).await;
             pause = (pause * 2).min(longest);

@@ -110,17 +110,16 @@ impl Pool {
     /// Sends a request and waits for the head of the answer.
     pub(in crate::http) async fn send(
         self: &Arc<Self>,
-        request: Request<Payload>,
+        mut request: Box<Request<Payload>>,
         purpose: Use,
     ) -> Result<Response<Answer>, Failure> {
         let busy = Busy::at(self);
-        let mut request = request;
         if purpose == Use::Exchange {
             // Each turn takes one out of the pool, so that there is an end to it.
             while let Some(mut wire) = self.take() {
                 match wire.send(request).await {
                     Ok(response) => return Ok(Answer::new(response, wire, busy)),
-                    Err(Cut::Unsent(back)) => request = *back,
+                    Err(Cut::Unsent(back)) => request = back,
                     Err(Cut::Sent) => return Err(Failure::Lost),
                 }
             }
@@ -130,11 +129,11 @@ impl Pool {
             Ok(Ok(wire)) => wire,
             Ok(Err(error)) => {
                 tracing::debug!(backend = %self.name, %error, "cannot connect");
-                return Err(Failure::Unreachable(Box::new(request)));
+                return Err(Failure::Unreachable(request));
             }
             Err(_) => {
                 tracing::debug!(backend = %self.name, "connecting takes too long");
-                return Err(Failure::Unreachable(Box::new(request)));
+                return Err(Failure::Unreachable(request));
             }
         };
         match wire.send(request).await {

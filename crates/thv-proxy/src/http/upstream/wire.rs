@@ -4,7 +4,7 @@
 //! tasks, an idle stream costs no task, and dropping an answer closes its connection on the spot.
 
 use std::convert::Infallible;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -104,11 +104,12 @@ impl Wire {
         self.connection.is_none()
     }
 
-    /// Sends a request and waits for the head of the answer.
-    pub(super) async fn send(&mut self, request: Request<Payload>) -> Result<Response<Incoming>, Cut> {
+    /// Sends a request, and waits for the head of the answer.
+    pub(super) async fn send(&mut self, request: Box<Request<Payload>>) -> Result<Response<Incoming>, Cut> {
         // What this waits for can only come from `drive`, which is called first and in the same task. It needs no
-        // waker, and must not be held up by tokio's budget, which would want to wake it.
-        let mut response = pin!(tokio::task::unconstrained(self.sender.try_send_request(request)));
+        // waker, and must not be held up by tokio's budget, which would want to wake it. It has room for the request,
+        // and is in a box because the future of whoever calls this would have room for it several times.
+        let mut response = Box::pin(tokio::task::unconstrained(self.sender.try_send_request(*request)));
         let outcome = std::future::poll_fn(|cx| {
             self.drive(cx);
             let ready = response.as_mut().poll(&mut Context::from_waker(Waker::noop()));
