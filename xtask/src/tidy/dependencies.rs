@@ -36,7 +36,11 @@ const ROOMS: &[Room] = &[
     Room { name: "thv-testbed", pure: false, knows: &[] },
     Room { name: "tests-api", pure: false, knows: &[] },
     Room { name: "tests-cluster", pure: false, knows: &[] },
-    Room { name: "tests-fixture", pure: false, knows: &["thv-plan", "thv-api", "thv-operator", "thv-testbed"] },
+    Room {
+        name: "tests-fixture",
+        pure: false,
+        knows: &["thv-plan", "thv-api", "thv-operator", "thv-testbed"],
+    },
     Room { name: "tests-peers", pure: false, knows: &[] },
     Room { name: "tests-unit", pure: false, knows: &[] },
     Room {

@@ -197,6 +197,9 @@ mod tests {
             additional_middleware_configs: vec![extra],
             ..RunConfig::default()
         };
-        assert_eq!(types(&config), ["bodylimit", "auth", "mcp-parser", "header-forward", "extra", "recovery"]);
+        assert_eq!(
+            types(&config),
+            ["bodylimit", "auth", "mcp-parser", "header-forward", "extra", "recovery"]
+        );
     }
 }

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_session_lives_two_hours_unless_told_otherwise() {
-        let two_hours = Duration::from_secs(7200);
+        let two_hours = Duration::from_hours(2);
         assert_eq!(settings(&RunConfig::default()).session_ttl, two_hours);
         let short =
             RunConfig { session_ttl: Some(GoDuration::from_nanos(5_000_000_000)), ..RunConfig::default() };

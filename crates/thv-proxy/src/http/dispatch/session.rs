@@ -55,7 +55,6 @@ pub(super) async fn find(proxy: &Proxy, permit: &Permit, id: HeaderValue) -> Res
 
 /// The record, if it is theirs. Of others nobody learns that they exist.
 pub(super) async fn owned(proxy: &Proxy, permit: &Permit, key: Key) -> Result<Arc<Record>, Refusal> {
-    // In a box: asking Redis takes thousands of bytes, which each request would hold for as long as it lasts.
     let record = proxy.sessions.find(key).await.map_err(|_| Refusal::store())?;
     let record = record.filter(|record| record.belongs_to(Some(permit.who.owner())));
     record.ok_or_else(Refusal::no_session)
