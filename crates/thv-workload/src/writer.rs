@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
 use kube::core::GroupVersionKind;
@@ -15,6 +14,7 @@ use thv_plan::managed_fields::Succession;
 
 use crate::fence::OwnerView;
 use crate::render::{Draft, DraftKind};
+use crate::seen::SeenPod;
 use crate::trouble::Trouble;
 use crate::view::annotation;
 
@@ -101,7 +101,7 @@ impl Writer {
 
     /// Deletes a pod, if it is still the one that was meant.
     pub(crate) async fn delete_pod(&self, name: &str, uid: &str) -> Result<(), Trouble> {
-        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
+        let pods: Api<SeenPod> = Api::namespaced(self.client.clone(), &self.namespace);
         gone(in_time(pods.delete(name, &by_uid(uid))).await.map(drop))
     }
 
