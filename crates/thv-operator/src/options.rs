@@ -87,9 +87,7 @@ impl Environment {
                 .map(|address| DefaultRedis { address: address.to_owned(), password }),
             platform: Platform::Kubernetes,
         };
-        let platform = variables.get(env::OPERATOR_OPENSHIFT).map(|value| {
-            if value.eq_ignore_ascii_case("true") { Platform::OpenShift } else { Platform::Kubernetes }
-        });
+        let platform = variables.get(env::OPERATOR_OPENSHIFT).map(|value| Platform::said(value));
         let namespaces = list(env::WATCH_NAMESPACE);
         let scopes =
             if namespaces.is_empty() { vec![None] } else { namespaces.into_iter().map(Some).collect() };

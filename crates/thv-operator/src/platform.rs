@@ -60,11 +60,11 @@ fn is_established(crd: &CustomResourceDefinition) -> bool {
 
 /// Whether this is OpenShift: only there are Routes.
 pub async fn detect(client: &Client) -> Platform {
-    const GROUP: &str = "route.openshift.io/v1";
     const TRIES: u32 = 10;
+    let (group, routes) = Platform::ROUTES;
     for _ in 0..TRIES {
-        match client.list_api_group_resources(GROUP).await {
-            Ok(list) if list.resources.iter().any(|resource| resource.name == "routes") => {
+        match client.list_api_group_resources(group).await {
+            Ok(list) if list.resources.iter().any(|resource| resource.name == routes) => {
                 return Platform::OpenShift;
             }
             Ok(_) => return Platform::Kubernetes,

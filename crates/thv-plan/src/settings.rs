@@ -10,6 +10,16 @@ pub enum Platform {
     OpenShift,
 }
 
+impl Platform {
+    /// What only OpenShift serves: a version of a group, and a resource in it.
+    pub const ROUTES: (&str, &str) = ("route.openshift.io/v1", "routes");
+
+    /// What the variable `OPERATOR_OPENSHIFT` says: `true`, in any case, is OpenShift, and anything else is not.
+    pub fn said(variable: &str) -> Self {
+        if variable.eq_ignore_ascii_case("true") { Self::OpenShift } else { Self::Kubernetes }
+    }
+}
+
 /// A Redis for servers that do not name one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultRedis {

@@ -5,18 +5,14 @@ use thv_plan::Platform;
 
 use crate::trouble::Trouble;
 
-/// Only OpenShift has Routes.
-const ROUTES: (&str, &str) = ("route.openshift.io/v1", "routes");
-
-/// What `OPERATOR_OPENSHIFT` says: `true` is OpenShift, anything else is not; nothing if it says nothing.
+/// What `OPERATOR_OPENSHIFT` says; nothing if it says nothing.
 pub fn platform_of(variable: Option<&str>) -> Option<Platform> {
-    let is_open_shift = variable?.trim().eq_ignore_ascii_case("true");
-    Some(if is_open_shift { Platform::OpenShift } else { Platform::Kubernetes })
+    variable.map(|text| Platform::said(text.trim()))
 }
 
 /// Asks the API server.
 pub(crate) async fn ask(client: &Client) -> Result<Platform, Trouble> {
-    let (group, resource) = ROUTES;
+    let (group, resource) = Platform::ROUTES;
     match client.list_api_group_resources(group).await {
         Ok(list) if list.resources.iter().any(|found| found.name == resource) => Ok(Platform::OpenShift),
         Ok(_) => Ok(Platform::Kubernetes),

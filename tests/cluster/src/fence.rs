@@ -12,7 +12,7 @@ use tests_fixture::{Operator, Site};
 use thv_testbed::{Image, on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::LISTEN;
+use crate::fixture::mcp_server;
 
 const NAME: &str = "s";
 
@@ -106,9 +106,7 @@ async fn s0_03_s0_14_a_container_of_an_old_pod_that_starts_again_changes_nothing
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
         let next = next_image(&site).await?;
-        operator
-            .server(NAME, json!({"image": image, "transport": "streamable-http", "mcpPort": 8080, "args": LISTEN, "backendReplicas": 1}))
-            .await?;
+        operator.server(NAME, mcp_server(&image, json!({"backendReplicas": 1}))).await?;
         hold_rollouts(&site).await?;
         let old = proxy_pods(&site).await?.pop().context("there is no proxy")?;
 
@@ -118,7 +116,8 @@ async fn s0_03_s0_14_a_container_of_an_old_pod_that_starts_again_changes_nothing
         wait::until(&sets, NAME, "the new proxy has applied the new image", is_new).await?;
         let rolled = |set: &StatefulSet| {
             set.status.as_ref().is_some_and(|status| {
-                status.ready_replicas == Some(2) && status.updated_replicas == Some(2)
+                status.ready_replicas == Some(2)
+                    && status.updated_replicas == Some(2)
                     && status.current_revision == status.update_revision
             })
         };
@@ -137,7 +136,8 @@ async fn s0_03_s0_14_a_container_of_an_old_pod_that_starts_again_changes_nothing
         assert_eq!(client.call("echo", json!({"text": "hello"})).await?, "hello");
         // A second start settles whether the first one had only been slow to write.
         kill(&old, "thv-proxyrunner")?;
-        let twice = |pod: &Pod| restarts(pod) > restarts(&old) + 1 && wait::has_condition(pod, "Ready", "True");
+        let twice =
+            |pod: &Pod| restarts(pod) > restarts(&old) + 1 && wait::has_condition(pod, "Ready", "True");
         wait::until_within(wait::DEADLINE * 2, &pods, &old.name_any(), "it has started twice", twice).await?;
 
         assert_eq!(proxy_pods(&site).await?.len(), 2, "the rollout has ended meanwhile");

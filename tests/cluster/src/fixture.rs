@@ -6,8 +6,16 @@ use kube::api::{LogParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Image, Space, wait};
 
-/// Arguments with which the MCP server to test with listens for others than itself.
-pub(crate) const LISTEN: [&str; 2] = ["--host", "0.0.0.0"];
+/// The spec of a server that runs `image`, which has the MCP server to test with, with `more` on top.
+pub(crate) fn mcp_server(image: &str, more: Value) -> Value {
+    let mut spec = json!({
+        "image": image, "transport": "streamable-http", "mcpPort": 8080, "args": ["--host", "0.0.0.0"],
+    });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        spec[key] = value.clone();
+    }
+    spec
+}
 
 /// A pod as strict as the restricted profile wants it, with `container` on top of what one needs.
 pub(crate) fn pod(name: &str, image: &str, container: Value) -> Value {

@@ -6,7 +6,7 @@ use tests_fixture::{Operator, Site, apply};
 use thv_testbed::{on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::LISTEN;
+use crate::fixture::mcp_server;
 
 /// Whether a pod waits for an image that cannot be had.
 fn lacks_image(pod: &Pod) -> bool {
@@ -24,7 +24,7 @@ async fn s0_13_a_backend_with_a_bad_image_recovers_when_the_image_is_fixed() {
         let site = Site::of(&space).await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = json!({"image": "localhost/there-is-none:local", "transport": "streamable-http", "mcpPort": 8080, "args": LISTEN});
+        let spec = mcp_server("localhost/there-is-none:local", json!({}));
         let body = json!({
             "apiVersion": "toolhive.stacklok.dev/v1beta1", "kind": "MCPServer", "metadata": {"name": "s"}, "spec": spec,
         });
@@ -48,9 +48,7 @@ async fn a_backend_that_works_is_left_alone_when_its_next_image_is_bad() {
         let site = Site::of(&space).await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = json!({
-            "image": image, "transport": "streamable-http", "mcpPort": 8080, "args": LISTEN, "backendReplicas": 2,
-        });
+        let spec = mcp_server(&image, json!({"backendReplicas": 2}));
         let server = operator.server("s", spec).await?;
         let pods = site.api::<Pod>();
         let both = |pod: &Pod| wait::has_condition(pod, "Ready", "True");

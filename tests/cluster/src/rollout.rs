@@ -12,7 +12,7 @@ use tests_fixture::{Operator, Site};
 use thv_testbed::{on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::LISTEN;
+use crate::fixture::mcp_server;
 
 const SESSIONS: usize = 50;
 /// No more than this, whatever happens: a rollout takes a minute.
@@ -45,11 +45,11 @@ async fn rolling_the_proxies_under_load_loses_no_request_and_no_session() {
         let redis = space.redis().await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = json!({
-            "image": image, "transport": "streamable-http", "mcpPort": 8080, "args": LISTEN, "replicas": 2,
-            "sessionAffinity": "None",
+        let more = json!({
+            "replicas": 2, "sessionAffinity": "None",
             "sessionStorage": {"provider": "redis", "address": redis},
         });
+        let spec = mcp_server(&image, more);
         let server = operator.server("s", spec).await?;
 
         let stop = Arc::new(AtomicBool::new(false));

@@ -40,3 +40,5 @@ pub use chain::{Chain, Unsupported};
 pub use front::{Drained, Front, ServeError, Target, serve};
 pub use settings::{Settings, Times};
 pub use upstream::RemoteError;
+
+pub(crate) use origin::is_loopback;

@@ -56,10 +56,14 @@ pub(super) fn is_own_name(headers: &HeaderMap, origins: &[Origins]) -> bool {
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let Ok(host) = host.to_str() else { return false };
     let name = name_of(host);
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost")
-        || address.is_ok_and(|address| address.is_loopback())
+    is_loopback(name)
         || origins.iter().flat_map(Origins::hosts).any(|allowed| allowed.eq_ignore_ascii_case(name))
+}
+
+/// Whether a host, by name or by address, is this machine and nobody else can reach it.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What requests pass through, as the configuration asks for it.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 use thv_config::RunConfig;
 use thv_config::middleware::{HeaderForwardParameters, Middleware, OriginParameters};
 
 use super::environment::Environment;
+use crate::http::is_loopback;
 
 /// The middlewares that the configuration names, or those that it implies if it names none; with the headers whose
 /// values are secrets, and the origins that follow from the address.
@@ -58,12 +58,6 @@ fn origins(config: &RunConfig) -> Option<Vec<String>> {
     let own = |host: &str| format!("http://{host}:{}", config.port);
     (is_loopback(&config.host) && config.port != 0)
         .then(|| ["localhost", "127.0.0.1", "[::1]"].map(own).to_vec())
-}
-
-/// Whether only this machine reaches an address.
-pub fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
-        || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

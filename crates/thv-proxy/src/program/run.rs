@@ -42,6 +42,7 @@ pub async fn run(run: &Run, environment: &Environment) -> Result<()> {
     let (backend, namespace) = backend.unzip();
     let namespace = namespace.or_else(|| environment.namespace.clone()).unwrap_or(NO_NAMESPACE.to_owned());
     let config = &start.config;
+    let settings = settings(config);
     let target = match &backend {
         Some(backend) => {
             Target::Backend { instances: backend.instances(), service_url: backend.service_url().to_owned() }
@@ -51,11 +52,11 @@ pub async fn run(run: &Run, environment: &Environment) -> Result<()> {
     let front = Front {
         transport: config.transport,
         target,
-        sessions: Arc::new(sessions_of(config, &namespace, environment)?),
+        sessions: Arc::new(sessions_of(config, &namespace, environment, settings.session_ttl)?),
         metrics: Arc::clone(&observing.metrics),
         tracing: observing.telemetry.tracing(),
         chain,
-        settings: settings(config),
+        settings,
         metrics_on_transport_port: observing.on_transport_port,
     };
     tracing::info!(server = config.name, address = %listener.local_addr()?, "listening");
@@ -157,8 +158,12 @@ const fn fence(standing: &Standing) -> Fence {
     }
 }
 
-fn sessions_of(config: &RunConfig, namespace: &str, environment: &Environment) -> Result<Sessions> {
-    let ttl = settings(config).session_ttl;
+fn sessions_of(
+    config: &RunConfig,
+    namespace: &str,
+    environment: &Environment,
+    ttl: Duration,
+) -> Result<Sessions> {
     let redis = config.scaling_config.as_ref().and_then(|scaling| scaling.session_redis.as_ref());
     let Some(redis) = redis else { return Ok(Sessions::in_memory(ttl)) };
     let own = || sessions::default_key_prefix(namespace, &config.name);

@@ -54,15 +54,15 @@ async fn stopping_does_not_wait_for_a_collector_that_never_answers() {
     assert!(began.elapsed() < SOON);
 }
 
+/// Metrics, and no traces.
+fn metrics_to(endpoint: String) -> TelemetryConfig {
+    TelemetryConfig { endpoint, metrics_enabled: true, insecure: true, ..TelemetryConfig::default() }
+}
+
 #[tokio::test]
 async fn metrics_are_pushed_from_the_same_numbers() {
     let server = Server::start(None).await;
-    let config = TelemetryConfig {
-        endpoint: server.url(),
-        metrics_enabled: true,
-        insecure: true,
-        ..TelemetryConfig::default()
-    };
+    let config = metrics_to(server.url());
     let metrics = Metrics::new("github", "streamable-http");
     let telemetry = Telemetry::start(&config, &service(), &metrics).unwrap();
     assert!(telemetry.tracing().is_none());
@@ -128,12 +128,7 @@ async fn a_header_that_cannot_be_sent_is_named_and_its_value_is_not() {
 #[tokio::test]
 async fn metrics_are_pushed_again_and_again_over_one_connection() {
     let server = Server::start(None).await;
-    let config = TelemetryConfig {
-        endpoint: server.url(),
-        metrics_enabled: true,
-        insecure: true,
-        ..TelemetryConfig::default()
-    };
+    let config = metrics_to(server.url());
     let often = |name: &str| (name == "OTEL_METRIC_EXPORT_INTERVAL").then(|| "20".to_owned());
     let service = Service { environment: &often, ..service() };
     let telemetry = Telemetry::start(&config, &service, &Metrics::new("github", "sse")).unwrap();
