@@ -101,10 +101,12 @@ impl Space {
             "spec": {"selector": {"app": "redis"}, "ports": [{"port": 6379}]},
         });
         let params = PatchParams::apply("thv-testbed");
-        self.api::<Service>().patch("redis", &params, &Patch::Apply(service)).await?;
+        let services = self.api::<Service>();
+        services.patch("redis", &params, &Patch::Apply(service)).await?;
         let pods = self.api::<Pod>();
         pods.patch("redis", &params, &Patch::Apply(pod)).await?;
         wait::until(&pods, "redis", "it is ready", |pod| wait::has_condition(pod, "Ready", "True")).await?;
+        wait::carries(&services, "redis").await?;
         Ok(format!("redis.{}.svc.cluster.local:6379", self.namespace()))
     }
 }

@@ -3,18 +3,23 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use futures::StreamExt;
-use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::api::core::v1::{Event, Service, ServiceSpec};
 use kube::api::ListParams;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::watch_object;
 use kube::{Api, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
 
 /// How long a test waits for something that should take a moment.
 pub const DEADLINE: Duration = Duration::from_mins(1);
+
+/// How long one attempt to connect may take.
+const ATTEMPT: Duration = Duration::from_millis(500);
 
 /// Waits until the object named `name` exists and `done` says yes to it, and returns it as it then is.
 /// `what` completes the sentence "waited until …".
@@ -52,6 +57,27 @@ where
         Ok(_) => Ok(()),
         Err(seen) => bail!("{}", seen.explain(api, name, "it is gone", DEADLINE).await),
     }
+}
+
+/// Waits until a Service lets connections through to a pod, and returns its IP address.
+///
+/// That is later than the Service's making and its pods' readiness, by what kube-proxy needs to write its rules. A
+/// connection that is begun before is lost for good: the kernel decides with its first packet where it goes.
+pub async fn carries(services: &Api<Service>, name: &str) -> Result<String> {
+    let Some(ServiceSpec { cluster_ip: Some(ip), ports: Some(ports), .. }) = services.get(name).await?.spec
+    else {
+        bail!("the Service {name} has no address");
+    };
+    let port = u16::try_from(ports.first().context("a Service has no port")?.port)?;
+    let connecting = async {
+        while !matches!(timeout(ATTEMPT, TcpStream::connect((ip.as_str(), port))).await, Ok(Ok(_))) {
+            sleep(ATTEMPT / 5).await;
+        }
+    };
+    timeout(DEADLINE, connecting)
+        .await
+        .with_context(|| format!("waited {DEADLINE:?} until the Service {name} carries at {ip}:{port}"))?;
+    Ok(ip)
 }
 
 /// Whether an object's status has a condition of this type with this status.
@@ -95,7 +121,7 @@ where
             }
         }
     };
-    match tokio::time::timeout(deadline, watching).await {
+    match timeout(deadline, watching).await {
         Ok(()) => Ok(seen.object),
         Err(_) => Err(seen),
     }

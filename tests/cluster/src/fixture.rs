@@ -43,13 +43,15 @@ pub(crate) async fn start(space: &Space, name: &str, pod: &Value) -> Result<Pod>
     wait::until(&pods, name, "it is ready", |pod| wait::has_condition(pod, "Ready", "True")).await
 }
 
-/// Makes a Service in front of the pods with the label `app: <name>`.
+/// Makes a Service in front of the pods with the label `app: <name>`, and waits until it leads to one.
 pub(crate) async fn expose(space: &Space, name: &str, port: u16) -> Result<()> {
     let service = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
         "spec": {"selector": {"app": name}, "ports": [{"port": port}]},
     });
-    space.api::<Service>().patch(name, &PatchParams::apply("test"), &Patch::Apply(service)).await?;
+    let services = space.api::<Service>();
+    services.patch(name, &PatchParams::apply("test"), &Patch::Apply(service)).await?;
+    wait::carries(&services, name).await?;
     Ok(())
 }
 

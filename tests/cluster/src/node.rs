@@ -1,6 +1,6 @@
 //! The node does what a node does: pods, Services by name, attaching, Redis, and a recorder that pods can reach.
 
-use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
+use k8s_openapi::api::core::v1::{Pod, Service, ServiceAccount};
 use kube::api::{AttachParams, DeleteParams};
 use serde_json::json;
 use thv_testbed::{Image, Mark, Pattern, Recorder, Verb, built_program, on_cluster, wait};
@@ -48,8 +48,7 @@ async fn a_redis_in_the_namespace_is_reached_by_name_and_from_the_test() {
         let say = format!("printf 'PING\\r\\nQUIT\\r\\n' | nc {host} 6379");
         assert_eq!(busybox(&space, "client", &["sh", "-c", &say]).await?, "+PONG\n+OK\n");
 
-        let services = space.api::<k8s_openapi::api::core::v1::Service>();
-        let ip = services.get("redis").await?.spec.unwrap().cluster_ip.unwrap();
+        let ip = wait::carries(&space.api::<Service>(), "redis").await?;
         let mut socket = tokio::net::TcpStream::connect((ip, 6379)).await?;
         socket.write_all(b"PING\r\n").await?;
         let mut answer = [0; 7];
