@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use k8s_openapi::api::core::v1::{Pod, Service};
+use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::bed::Bed;
 use crate::image::Image;
 use crate::process::{Place, Process, free_port};
 use crate::space::Space;
@@ -85,8 +87,15 @@ impl Redis {
 impl Space {
     /// Runs Redis in the test's namespace, and returns the `host:port` by which pods reach it.
     pub async fn redis(&self) -> Result<String> {
+        self.bed().redis(self.namespace()).await
+    }
+}
+
+impl Bed {
+    /// Runs Redis in a namespace, and returns the `host:port` by which pods reach it.
+    pub async fn redis(&self, namespace: &str) -> Result<String> {
         let image = Image::new("redis").binary(PROGRAM.as_ref(), "/redis-server")?.folder("/tmp");
-        let image = self.bed().load(&image.entrypoint(["/redis-server"])).await?;
+        let image = self.load(&image.entrypoint(["/redis-server"])).await?;
         let pod = json!({
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "redis", "labels": {"app": "redis"}},
@@ -101,12 +110,12 @@ impl Space {
             "spec": {"selector": {"app": "redis"}, "ports": [{"port": 6379}]},
         });
         let params = PatchParams::apply("thv-testbed");
-        let services = self.api::<Service>();
+        let services: Api<Service> = Api::namespaced(self.client(), namespace);
         services.patch("redis", &params, &Patch::Apply(service)).await?;
-        let pods = self.api::<Pod>();
+        let pods: Api<Pod> = Api::namespaced(self.client(), namespace);
         pods.patch("redis", &params, &Patch::Apply(pod)).await?;
         wait::until(&pods, "redis", "it is ready", |pod| wait::has_condition(pod, "Ready", "True")).await?;
         wait::carries(&services, "redis").await?;
-        Ok(format!("redis.{}.svc.cluster.local:6379", self.namespace()))
+        Ok(format!("redis.{namespace}.svc.cluster.local:6379"))
     }
 }

@@ -1,7 +1,6 @@
 //! What the kernel knows of a process: its memory, its time, its files.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -74,18 +73,17 @@ pub async fn files_at_most(id: u32, most: usize, patience: Duration) -> Result<u
     }
 }
 
-/// The process of a program that was started with files of this folder.
-pub fn find(program: &str, folder: &Path) -> Result<u32> {
-    let folder = folder.display().to_string();
+/// The process of a program that was started with this in its arguments.
+pub fn find(program: &str, argument: &str) -> Result<u32> {
     for entry in fs::read_dir("/proc")? {
         let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         // Processes come and go meanwhile.
         let Ok(line) = read(id, "cmdline") else { continue };
-        if line.split('\0').next().is_some_and(|path| path.ends_with(program)) && line.contains(&folder) {
+        if line.split('\0').next().is_some_and(|path| path.ends_with(program)) && line.contains(argument) {
             return Ok(id);
         }
     }
-    bail!("there is no process of {program}")
+    bail!("there is no process of {program} with {argument}")
 }
 
 /// How busy this machine has been in the last minute.

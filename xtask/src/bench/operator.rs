@@ -66,9 +66,15 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     setup::prepare(Tier::Api, assets)?;
     super::build("thv-operator")?;
     let before = load();
-    let baseline = on_fresh_cluster(assets, async |site| baseline::measure(site, count).await).await?;
+    let baseline = on_fresh_cluster(Tier::Api, assets, async |cluster| {
+        baseline::measure(&Site::prepare(cluster).await?, count).await
+    })
+    .await?;
     let between = load();
-    let report = on_fresh_cluster(assets, async |site| measure(site, count, window).await).await?;
+    let report = on_fresh_cluster(Tier::Api, assets, async |cluster| {
+        measure(&Site::prepare(cluster).await?, count, window).await
+    })
+    .await?;
 
     let mut table = Table::default();
     fill(&mut table, *servers, window, &baseline, &report);

@@ -3,7 +3,7 @@
 use std::ops::AsyncFnOnce;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::core::NamespaceResourceScope;
 use kube::{Api, Resource};
@@ -28,21 +28,17 @@ pub(super) struct Site {
 
 /// Measures on a cluster that was made for it, and is gone afterwards.
 pub(super) async fn on_fresh_cluster<T>(
+    tier: Tier,
     assets: Option<&Path>,
-    measure: impl AsyncFnOnce(&Site) -> Result<T>,
+    measure: impl AsyncFnOnce(&Description) -> Result<T>,
 ) -> Result<T> {
     for leftover in Leftovers::remove().await?.0 {
         say(&format!("removed {leftover}"));
     }
-    let mut cluster =
-        Cluster::start(Tier::Api, Assets::find(Tier::Api, assets)?, Owner::TestRun, &say).await?;
+    let mut cluster = Cluster::start(tier, Assets::find(tier, assets)?, Owner::TestRun, &say).await?;
     let description = cluster.description().clone();
-    let work = async {
-        let site = Site::prepare(&description).await.context("cannot prepare the cluster")?;
-        measure(&site).await
-    };
     let result = tokio::select! {
-        result = work => result,
+        result = measure(&description) => result,
         death = cluster.failed() => Err(anyhow!("the cluster broke down: {death}")),
         _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
     };
@@ -51,7 +47,7 @@ pub(super) async fn on_fresh_cluster<T>(
 }
 
 impl Site {
-    async fn prepare(description: &Description) -> Result<Self> {
+    pub(super) async fn prepare(description: &Description) -> Result<Self> {
         let bed = Bed::at(&description.file()).await?;
         install_kinds(&bed.client()).await?;
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
@@ -59,7 +55,7 @@ impl Site {
         grant(&bed.client(), NAMESPACE, Reach::Cluster).await?;
         let kubeconfig = description.folder.join("operator-kubeconfig");
         std::fs::write(&kubeconfig, bed.kubeconfig_of(NAMESPACE, ACCOUNT).await?)?;
-        let api_server = usage::find("kube-apiserver", &description.folder)?;
+        let api_server = usage::find("kube-apiserver", &description.folder.display().to_string())?;
         Ok(Self { bed, kubeconfig, api_server })
     }
 

@@ -1,58 +1,53 @@
-//! The proxy with a backend on Kubernetes, and nothing to do: what it takes in a cluster, where it also keeps up with
-//! its backend over TLS.
+//! The proxy as a pod of a cluster, with a backend and nothing to do.
 
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::apps::v1::StatefulSet;
-use kube::api::PostParams;
-use kube::{Api, ResourceExt};
+use kube::Api;
 use serde_json::json;
-use thv_api::kinds::MCPServer;
-use thv_api::names::{annotations, env};
-use thv_testbed::mcp::LocalProxy;
-use thv_testbed::wait;
+use tests_fixture::{Operator, Reach, Site, apply};
+use thv_api::kinds::MCPTelemetryConfig;
+use thv_testbed::{Bed, Description, Tier, usage};
 
-use super::place::{Place, Seat, seated};
 use super::residence::Residence;
-use crate::bench::site::{NAMESPACE, Site, on_fresh_cluster};
+use crate::bench::site::on_fresh_cluster;
+use crate::bench::{build, built};
 
-const NAME: &str = "idle";
+const NAMESPACE: &str = "default";
+const PROXY: &str = "thv-proxyrunner";
+const SERVER: &str = "thv-mcp-server";
 
 /// What the proxy holds after this time.
-pub(super) async fn idle(place: &Place, assets: Option<&Path>, time: Duration) -> Result<Residence> {
-    on_fresh_cluster(assets, async |site| Box::pin(measure(place, site, time)).await).await
+pub(super) async fn idle(assets: Option<&Path>, time: Duration) -> Result<Residence> {
+    build("thv-operator")?;
+    on_fresh_cluster(Tier::Full, assets, async |cluster| Box::pin(measure(cluster, time)).await).await
 }
 
-async fn measure(place: &Place, site: &Site, time: Duration) -> Result<Residence> {
-    let revision = json!({annotations::REVISION: "1/digest"});
-    let server: MCPServer = serde_json::from_value(json!({
-        "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer",
-        "metadata": {"name": NAME, "annotations": revision},
-        "spec": {"image": "idle:1", "transport": "streamable-http"},
-    }))?;
-    let servers: Api<MCPServer> = site.api();
-    let uid = servers.create(&PostParams::default(), &server).await?.uid().context("a server has no uid")?;
-    let mut config = place.config()?;
-    if let Some(config) = config.as_object_mut() {
-        config.extend([
-            ("name".to_owned(), NAME.into()),
-            ("base_name".to_owned(), NAME.into()),
-            ("container_name".to_owned(), NAME.into()),
-            ("target_port".to_owned(), 8080.into()),
-            ("mcpserver_generation".to_owned(), 1.into()),
-        ]);
-    }
-    let builder = seated(Seat::Subject, "thv-proxyrunner")?
-        .env("KUBECONFIG", &site.kubeconfig)
-        .env(env::POD_NAMESPACE, NAMESPACE)
-        .env(env::RUNTIME, "kubernetes")
-        .env(env::MCP_SERVER_GENERATION, "1")
-        .env(env::MCP_SERVER_REVISION, format!("{uid}/1"));
-    let proxy = LocalProxy::start_with(builder, config).await?;
-    let backends: Api<StatefulSet> = site.api();
-    wait::until(&backends, NAME, "the proxy has made its backend", |_| true).await?;
+/// Runs the proxy as it runs in a cluster: sessions in Redis, metrics on, traces off.
+async fn measure(cluster: &Description, time: Duration) -> Result<Residence> {
+    let bed = Bed::at(&cluster.file()).await?;
+    let programs = built(PROXY)?;
+    let programs = programs.parent().context("a program is in no folder")?;
+    let site = Site::prepare(&bed, NAMESPACE, Reach::Cluster, programs).await?;
+    let image = site.image(SERVER).await?;
+    let redis = bed.redis(NAMESPACE).await?;
+    let telemetry: Api<MCPTelemetryConfig> = site.api();
+    apply(
+        &telemetry,
+        &json!({
+            "apiVersion": MCPTelemetryConfig::api_version_text(), "kind": "MCPTelemetryConfig",
+            "metadata": {"name": "metrics"}, "spec": {"prometheus": {"enabled": true}},
+        }),
+    )
+    .await?;
+    let operator = Operator::start(&site).await?;
+    let spec = json!({
+        "image": image, "transport": "streamable-http", "mcpPort": 8080, "args": ["--host", "0.0.0.0"],
+        "sessionStorage": {"provider": "redis", "address": redis},
+        "telemetryConfigRef": {"name": "metrics"},
+    });
+    operator.server("idle", spec).await?;
     tokio::time::sleep(time).await;
-    Residence::of(proxy.id()?)
+    Residence::of(usage::find(PROXY, &image)?)
 }

@@ -104,7 +104,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let watch = Stopwatch::start();
     let scale = Scale::of(arguments);
     let assets = arguments.assets.assets.as_deref();
-    setup::prepare(Tier::Api, assets)?;
+    setup::prepare(Tier::Full, assets)?;
     let place = Place::prepare(arguments.calibrate).await?;
     let mut table = Table::default();
     let before = machine_load();
@@ -117,7 +117,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
     if wants(Part::Cluster) && !arguments.calibrate {
         say(&format!("idle for {} s with a backend on Kubernetes", scale.idle.as_secs()));
-        let idle = cluster::idle(&place, assets, scale.idle).await?;
+        let idle = cluster::idle(assets, scale.idle).await?;
         table.at_most("resident memory, idle in a cluster", idle.memory, IDLE, 1, " MiB");
         table.add(OWN, mebibytes(idle.own));
     }

@@ -74,13 +74,8 @@ impl Place {
 
     /// The proxy as it runs in a cluster: sessions in Redis, metrics on, traces off.
     pub(super) async fn proxy(&self) -> Result<Target> {
-        self.start(self.config()?).await
-    }
-
-    /// What its configuration says about that.
-    pub(super) fn config(&self) -> Result<Value> {
         let redis = json!({"address": self.redis.address(), "db": 0});
-        Ok(json!({"scaling_config": {"session_redis": redis}, "telemetry_config": metrics()?}))
+        self.start(json!({"scaling_config": {"session_redis": redis}, "telemetry_config": metrics()?})).await
     }
 
     /// The proxy with sessions in its own memory.
