@@ -9,5 +9,9 @@ fn main() {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
         // Addresses to be adjusted at the start are written in a tenth of the space.
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        // What is in use while there is nothing to do lies together.
+        let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/start.ld");
+        println!("cargo::rerun-if-changed=start.ld");
     }
 }

@@ -9,7 +9,9 @@ mod cluster;
 mod crds;
 mod demo;
 mod deny;
+mod link_order;
 mod patch_schema;
+mod product;
 mod results;
 mod setup;
 mod shell;
@@ -59,6 +61,12 @@ enum Command {
     CrdParity(crds::ParityArguments),
     /// Writes the table of how Kubernetes merges the fields of its types
     PatchSchema(patch_schema::Arguments),
+    /// Builds the operator and the proxy as they are shipped: optimised, each one file that needs no other
+    Build,
+    /// Writes which functions of the proxy lie together, so that it takes little memory (needs root and valgrind)
+    ///
+    /// To be done when `bench proxy` finds that an idle proxy has grown.
+    LinkOrder(link_order::Arguments),
     /// Shows the whole thing at work: a cluster, the operator, and an MCP server that an official client calls
     ///
     /// Tells how to look around, and takes everything away on Ctrl-C.
@@ -120,6 +128,8 @@ async fn run(command: Command) -> Result<()> {
         Command::Crds(arguments) => crds::run(&arguments),
         Command::CrdParity(arguments) => crds::parity(&arguments),
         Command::PatchSchema(arguments) => patch_schema::run(&arguments),
+        Command::Build => product::run(),
+        Command::LinkOrder(arguments) => Box::pin(link_order::run(&arguments)).await,
         Command::Demo(arguments) => Box::pin(demo::run(&arguments)).await,
         Command::Bench { command } => bench::run(command).await,
         Command::Ci => ci::run().await,

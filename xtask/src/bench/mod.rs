@@ -10,11 +10,11 @@ mod site;
 mod table;
 
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Command as Program;
 
 use anyhow::{Context, Result};
 
+pub(crate) use self::site::{NAMESPACE, Site, on_fresh_cluster};
 use crate::shell::{cargo, run as run_command, say};
 
 #[derive(clap::Subcommand)]
@@ -44,22 +44,14 @@ fn optimise() -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
     }
-    build("xtask")?;
-    let program = built("xtask")?;
-    let error = Program::new(&program).args(std::env::args_os().skip(1)).exec();
-    Err(error).with_context(|| format!("cannot run {}", program.display()))
-}
-
-/// Builds a program of this workspace with optimisations.
-fn build(package: &str) -> Result<()> {
-    say(&format!("building {package} with optimisations"));
-    run_command(cargo().args(["build", "--release", "--quiet", "--package", package]))
-}
-
-/// Where [`build`] puts a program.
-fn built(name: &str) -> Result<PathBuf> {
+    say("building xtask with optimisations");
+    // What programs for users take minutes for would gain nothing here.
+    let quick = ["--config", "profile.release.lto = false", "--config", "profile.release.codegen-units = 16"];
+    run_command(cargo().args(["build", "--release", "--quiet", "--package", "xtask"]).args(quick))?;
     let this = std::env::current_exe()?;
     // We are in a folder for one profile; the other profiles are its neighbours.
     let target = this.ancestors().nth(2).context("this program is in no folder")?;
-    Ok(target.join("release").join(name))
+    let program = target.join("release").join("xtask");
+    let error = Program::new(&program).args(std::env::args_os().skip(1)).exec();
+    Err(error).with_context(|| format!("cannot run {}", program.display()))
 }

@@ -13,8 +13,8 @@ use super::scrape::{Counts, scrape};
 use super::servers;
 use super::site::{NAMESPACE, Site, on_fresh_cluster};
 use super::table::Table;
-use crate::setup;
 use crate::shell::{Stopwatch, say};
+use crate::{product, setup};
 use thv_testbed::usage::{Memory, computed, load, memory};
 
 /// The operator may take this much longer than a bare client.
@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let (count, window) = (usize::try_from(*servers)?, Duration::from_secs((*watch_seconds).into()));
     let assets = assets.assets.as_deref();
     setup::prepare(Tier::Api, assets)?;
-    super::build("thv-operator")?;
+    product::build("thv-operator")?;
     let before = load();
     let baseline = on_fresh_cluster(Tier::Api, assets, async |cluster| {
         baseline::measure(&Site::prepare(cluster).await?, count).await
@@ -97,7 +97,7 @@ async fn measure(site: &Site, count: usize, window: Duration) -> Result<Report> 
 }
 
 fn start(site: &Site, port: u16) -> Result<Subject> {
-    SubjectBuilder::new(super::built("thv-operator")?)
+    SubjectBuilder::new(product::built("thv-operator")?)
         .args(["--leader-elect", "--health-probe-bind-address", "0", "--metrics-bind-address"])
         .args([format!("127.0.0.1:{port}")])
         .args(["--kubeconfig".into(), site.kubeconfig.clone().into_os_string()])

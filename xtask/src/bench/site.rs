@@ -15,10 +15,10 @@ use crate::shell::say;
 use thv_testbed::usage;
 
 /// Where everything happens.
-pub(super) const NAMESPACE: &str = "bench";
+pub(crate) const NAMESPACE: &str = "bench";
 
 /// A fresh API server with our kinds, and an account that may do what the operator may do.
-pub(super) struct Site {
+pub(crate) struct Site {
     bed: Bed,
     /// With this one is that account.
     pub(super) kubeconfig: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Site {
 }
 
 /// Measures on a cluster that was made for it, and is gone afterwards.
-pub(super) async fn on_fresh_cluster<T>(
+pub(crate) async fn on_fresh_cluster<T>(
     tier: Tier,
     assets: Option<&Path>,
     measure: impl AsyncFnOnce(&Description) -> Result<T>,
@@ -47,7 +47,7 @@ pub(super) async fn on_fresh_cluster<T>(
 }
 
 impl Site {
-    pub(super) async fn prepare(description: &Description) -> Result<Self> {
+    pub(crate) async fn prepare(description: &Description) -> Result<Self> {
         let bed = Bed::at(&description.file()).await?;
         install_kinds(&bed.client()).await?;
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
@@ -59,8 +59,13 @@ impl Site {
         Ok(Self { bed, kubeconfig, api_server })
     }
 
+    /// The cluster.
+    pub(crate) fn bed(&self) -> &Bed {
+        &self.bed
+    }
+
     /// The objects of one kind, as an administrator sees them.
-    pub(super) fn api<K>(&self) -> Api<K>
+    pub(crate) fn api<K>(&self) -> Api<K>
     where
         K: Resource<Scope = NamespaceResourceScope>,
         K::DynamicType: Default,

@@ -12,7 +12,7 @@ use thv_testbed::{Bed, Description, Tier, usage};
 
 use super::residence::Residence;
 use crate::bench::site::on_fresh_cluster;
-use crate::bench::{build, built};
+use crate::product::{build, built};
 
 const NAMESPACE: &str = "default";
 const PROXY: &str = "thv-proxyrunner";

@@ -32,7 +32,8 @@ of the proxy: it reads no body, knows no session and rewrites only the host. Bot
 `thv-mcp-server`, and are asked in turns, round by round; each round yields a ratio, and the table shows their median. The
 proxy has a processor of its own, and keeps sessions in Redis with metrics on and traces off, unless said otherwise. Time
 computed is that of the process in user mode and in the kernel. A kB is 1,000 bytes. Files are counted when all clients
-have gone; connections to the server that wait for the next request, as many as there were clients, do not count.
+have gone; connections to the server that wait for the next request, as many as there were clients, do not count. In a
+cluster, the proxy is a pod that the operator has made, with its backend, Redis and metrics.
 ";
 
 /// The processor and the system, as far as they are known.

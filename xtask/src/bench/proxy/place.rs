@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use thv_testbed::mcp::{Client, LocalProxy};
 use thv_testbed::{Redis, Subject, SubjectBuilder, free_port};
 
-use crate::bench::{build, built};
+use crate::product::{build, built};
 use crate::shell::output;
 
 /// Which processor a program gets.

@@ -19,11 +19,13 @@ use hyper_util::rt::TokioIo;
 use super::link::Link;
 
 /// What goes to a backend: the bytes that the client sent, or none.
-pub(in crate::http) struct Payload(Bytes);
+///
+/// They are in a box because a connection has room for 32 requests, as long as it is open.
+pub(in crate::http) struct Payload(Option<Box<Bytes>>);
 
 impl Payload {
-    pub(in crate::http) const fn new(bytes: Bytes) -> Self {
-        Self(bytes)
+    pub(in crate::http) fn new(bytes: Bytes) -> Self {
+        Self((!bytes.is_empty()).then(|| Box::new(bytes)))
     }
 }
 
@@ -35,18 +37,15 @@ impl Body for Payload {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.0.is_empty() {
-            return Poll::Ready(None);
-        }
-        Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.0)))))
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(*bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.len() as u64)
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
     }
 }
 
