@@ -5,13 +5,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use thv_testbed::{Subject, SubjectBuilder, Tier, free_port};
+use thv_testbed::{Subject, Tier, free_port};
 
 use super::baseline::{self, Baseline};
 use super::convergence::Follower;
 use super::scrape::{Counts, scrape};
 use super::servers;
-use super::site::{NAMESPACE, Site, on_fresh_cluster};
+use super::site::{Site, on_fresh_cluster};
 use super::table::Table;
 use crate::shell::{Stopwatch, say};
 use crate::{product, setup};
@@ -89,21 +89,11 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
 /// Runs the operator, gives it servers, and watches.
 async fn measure(site: &Site, count: usize, window: Duration) -> Result<Report> {
     let port = free_port()?;
-    let mut operator = start(site, port)?;
+    let mut operator = site.operator(port)?.start()?;
     let result = follow(site, count, window, port, &operator).await;
     let result = result.map_err(|error| error.context(format!("the operator wrote:\n{}", last(&operator))));
     operator.kill().await?;
     result
-}
-
-fn start(site: &Site, port: u16) -> Result<Subject> {
-    SubjectBuilder::new(product::built("thv-operator")?)
-        .args(["--leader-elect", "--health-probe-bind-address", "0", "--metrics-bind-address"])
-        .args([format!("127.0.0.1:{port}")])
-        .args(["--kubeconfig".into(), site.kubeconfig.clone().into_os_string()])
-        .env("POD_NAMESPACE", NAMESPACE)
-        .env("OPERATOR_OPENSHIFT", "false")
-        .start()
 }
 
 async fn follow(

@@ -9,10 +9,10 @@ use kube::core::NamespaceResourceScope;
 use kube::{Api, Resource};
 use serde_json::json;
 use tests_fixture::{ACCOUNT, Reach, apply, grant, install_kinds};
-use thv_testbed::{Assets, Bed, Cluster, Description, Leftovers, Owner, Tier};
+use thv_testbed::{Assets, Bed, Cluster, Description, Leftovers, Owner, SubjectBuilder, Tier, usage};
 
+use crate::product;
 use crate::shell::say;
-use thv_testbed::usage;
 
 /// Where everything happens.
 pub(crate) const NAMESPACE: &str = "bench";
@@ -57,6 +57,16 @@ impl Site {
         std::fs::write(&kubeconfig, bed.kubeconfig_of(NAMESPACE, ACCOUNT).await?)?;
         let api_server = usage::find("kube-apiserver", &description.folder.display().to_string())?;
         Ok(Self { bed, kubeconfig, api_server })
+    }
+
+    /// The operator, with its metrics on a port of this machine.
+    pub(crate) fn operator(&self, port: u16) -> Result<SubjectBuilder> {
+        Ok(SubjectBuilder::new(product::built("thv-operator")?)
+            .args(["--leader-elect", "--health-probe-bind-address", "0", "--metrics-bind-address"])
+            .args([format!("127.0.0.1:{port}")])
+            .args(["--kubeconfig".into(), self.kubeconfig.clone().into_os_string()])
+            .env("POD_NAMESPACE", NAMESPACE)
+            .env("OPERATOR_OPENSHIFT", "false"))
     }
 
     /// The cluster.

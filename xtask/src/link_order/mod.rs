@@ -5,6 +5,7 @@
 //! from the start until there is nothing to do.
 
 mod names;
+mod order;
 mod trace;
 
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let assets = arguments.assets.assets.as_deref();
     setup::prepare(Tier::Api, assets)?;
+    product::build("thv-operator")?;
     product::build("thv-proxy")?;
     let program = product::built(PROGRAM)?;
     let symbols = output(Command::new("nm").args(["--defined-only", "--print-size"]).arg(&program))?;

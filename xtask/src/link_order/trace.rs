@@ -1,28 +1,23 @@
 //! A run of the proxy as in a pod, in which every function that runs is seen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::StatefulSet;
-use kube::api::PostParams;
-use kube::{Api, ResourceExt};
-use serde_json::json;
-use tests_fixture::grant_proxy;
-use thv_api::kinds::MCPServer;
-use thv_api::names::{annotations, env};
-use thv_testbed::mcp::LocalProxy;
+use kube::Api;
+use thv_testbed::mcp::is_healthy;
 use thv_testbed::{Description, Redis, SubjectBuilder, free_port, wait};
 
+use super::order::Order;
 use crate::bench::{NAMESPACE, Site};
 use crate::shell::{output, say};
 
-const NAME: &str = "idle";
-const ACCOUNT: &str = "proxy";
-/// Long enough for everything that happens now and then.
-const TIME: Duration = Duration::from_secs(30);
+pub(super) const NAME: &str = "idle";
+/// How often the proxy is asked how it is, as a node does, and how long it has nothing else to do.
+const PROBES: (u32, Duration) = (6, Duration::from_secs(5));
 /// Starts a program that finds an account where a pod has it.
 const AS_POD: &str = r#"
     account=/run/secrets/kubernetes.io/serviceaccount
@@ -34,57 +29,48 @@ pub(super) async fn run(cluster: &Description, program: &Path) -> Result<BTreeSe
     let valgrind = Command::new("valgrind").arg("--version").output();
     ensure!(valgrind.is_ok(), "this needs Debian's package valgrind");
     let site = Site::prepare(cluster).await?;
-    let revision = json!({annotations::REVISION: "1/digest"});
-    let server: MCPServer = serde_json::from_value(json!({
-        "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer",
-        "metadata": {"name": NAME, "annotations": revision},
-        "spec": {"image": "idle:1", "transport": "streamable-http"},
-    }))?;
-    let servers: Api<MCPServer> = site.api();
-    let uid = servers.create(&PostParams::default(), &server).await?.uid().context("a server has no uid")?;
-    let folder = tempfile::tempdir()?;
-    let account = account(&site, cluster, folder.path()).await?;
-
-    say(&format!("the proxy runs under observation for {} s", TIME.as_secs()));
-    let report = folder.path().join("report");
     let redis = Redis::start(None).await?;
-    let (host, port) = cluster.server.trim_start_matches("https://").split_once(':').context("no port")?;
-    let builder = SubjectBuilder::new("unshare")
+    let port = free_port()?;
+    let order = Order::place(&site, &redis, port).await?;
+    let folder = tempfile::tempdir()?;
+    let account = account(&site, &order.account, cluster, folder.path()).await?;
+    let report = folder.path().join("report");
+    let (host, api) = cluster.server.trim_start_matches("https://").split_once(':').context("no port")?;
+    let service = [("KUBERNETES_SERVICE_HOST", host), ("KUBERNETES_SERVICE_PORT", api)];
+    let service: BTreeMap<_, _> = service.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let mut builder = SubjectBuilder::new("unshare")
         .args(["--mount", "sh", "-c", AS_POD, "sh"])
         .args([account.into_os_string()])
         .args(["valgrind", "--tool=callgrind", "--demangle=no"])
         .args([format!("--callgrind-out-file={}", report.display())])
         .args([program])
-        .env("KUBERNETES_SERVICE_HOST", host)
-        .env("KUBERNETES_SERVICE_PORT", port)
-        .env(env::POD_NAMESPACE, NAMESPACE)
-        .env(env::RUNTIME, "kubernetes")
-        .env(env::MCP_SERVER_GENERATION, "1")
-        .env(env::MCP_SERVER_REVISION, format!("{uid}/1"));
-    let config = json!({
-        "name": NAME, "base_name": NAME, "container_name": NAME, "target_port": 8080, "mcpserver_generation": 1,
-        "scaling_config": {"session_redis": {"address": redis.address(), "db": 0}},
-        "telemetry_config": {
-            "serviceName": NAME, "tracingEnabled": false, "metricsEnabled": false,
-            "enablePrometheusMetricsPath": true, "prometheusPort": free_port()?, "useLegacyAttributes": false,
-        },
-    });
-    let proxy = LocalProxy::start_with(builder, config).await?;
+        .args(order.arguments)
+        .file("runconfig.json", order.config);
+    for (name, value) in order.environment.into_iter().chain(service) {
+        builder = builder.env(&name, value);
+    }
+
+    say(&format!("the proxy runs under observation for {} s", (PROBES.1 * PROBES.0).as_secs()));
+    let proxy = builder.start()?;
     let backends: Api<StatefulSet> = site.api();
-    wait::until(&backends, NAME, "the proxy has made its backend", |_| true).await?;
-    tokio::time::sleep(TIME).await;
+    let made = wait::until(&backends, NAME, "the proxy has made its backend", |_| true).await;
+    made.with_context(|| format!("the proxy wrote:\n{}", proxy.output()))?;
+    for _ in 0..PROBES.0 {
+        tokio::time::sleep(PROBES.1).await;
+        is_healthy(port).await.with_context(|| format!("the proxy wrote:\n{}", proxy.output()))?;
+    }
     // Now, and not at the end: what a proxy does to end is of no interest.
-    output(Command::new("callgrind_control").args(["--dump", &proxy.id()?.to_string()]))?;
+    let id = proxy.id().context("the proxy has ended")?;
+    output(Command::new("callgrind_control").args(["--dump", &id.to_string()]))?;
     let report = std::fs::read_to_string(report.with_extension("1")).context("there is no report")?;
     Ok(names(&report))
 }
 
 /// Makes a folder with what a pod has of its account.
-async fn account(site: &Site, cluster: &Description, folder: &Path) -> Result<PathBuf> {
-    grant_proxy(&site.bed().client(), NAMESPACE, ACCOUNT, NAME).await?;
+async fn account(site: &Site, name: &str, cluster: &Description, folder: &Path) -> Result<PathBuf> {
     let account = folder.join("account");
     std::fs::create_dir(&account)?;
-    std::fs::write(account.join("token"), site.bed().token_of(NAMESPACE, ACCOUNT).await?)?;
+    std::fs::write(account.join("token"), site.bed().token_of(NAMESPACE, name).await?)?;
     std::fs::write(account.join("namespace"), NAMESPACE)?;
     std::fs::copy(&cluster.ca, account.join("ca.crt"))?;
     Ok(account)

@@ -76,7 +76,7 @@ impl LocalProxy {
 }
 
 /// Whether something on this port says that it can serve.
-async fn is_healthy(port: u16) -> Result<bool> {
+pub async fn is_healthy(port: u16) -> Result<bool> {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).await?;
     let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).await?;

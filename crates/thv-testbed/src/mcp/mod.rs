@@ -37,7 +37,7 @@ use tokio::task::JoinHandle;
 use self::state::State;
 
 pub use self::client::{Call, Client, Listening, churn, leave_sessions};
-pub use self::local_proxy::LocalProxy;
+pub use self::local_proxy::{LocalProxy, is_healthy};
 pub use self::options::{Answers, Endpoint, Eras, Options, Transport};
 pub use self::state::{Counts, Fault, Seen};
 
