@@ -2,6 +2,7 @@
 
 mod baseline;
 mod convergence;
+pub(crate) mod idle;
 mod operator;
 mod proxy;
 mod scrape;

@@ -8,12 +8,12 @@ use k8s_openapi::api::core::v1::{ConfigMap, EnvVar};
 use kube::Api;
 use serde_json::json;
 use tests_fixture::apply;
-use thv_api::kinds::{MCPServer, MCPTelemetryConfig};
+use thv_api::kinds::MCPServer;
 use thv_api::names::children::{keys, mcp_server};
 use thv_api::names::env;
 use thv_testbed::{Redis, free_port, wait};
 
-use super::trace::NAME;
+use crate::bench::idle::{NAME, spec};
 use crate::bench::{NAMESPACE, Site};
 
 /// Arguments, environment and configuration of a proxy, and the account that it acts as.
@@ -25,23 +25,14 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Has the operator see to a server with sessions in Redis and metrics, and takes what it wants for one that listens
+    /// Has the operator see to a server, and takes what it wants for one that listens
     /// on `port` of this machine.
     pub(super) async fn place(site: &Site, redis: &Redis, port: u16) -> Result<Self> {
-        let telemetry = json!({
-            "apiVersion": MCPTelemetryConfig::api_version_text(), "kind": "MCPTelemetryConfig",
-            "metadata": {"name": "metrics"}, "spec": {"prometheus": {"enabled": true}},
-        });
-        apply::<MCPTelemetryConfig>(&site.api(), &telemetry).await?;
         // In a cluster, Redis has a name that is looked up.
-        let address = redis.address().replacen("127.0.0.1", "localhost", 1);
+        let redis = redis.address().replacen("127.0.0.1", "localhost", 1);
         let server = json!({
             "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer", "metadata": {"name": NAME},
-            "spec": {
-                "image": "idle:1", "transport": "streamable-http", "mcpPort": 8080, "proxyPort": port,
-                "sessionStorage": {"provider": "redis", "address": address},
-                "telemetryConfigRef": {"name": "metrics"},
-            },
+            "spec": spec(&site.api(), "idle:1", &redis, port).await?,
         });
         apply::<MCPServer>(&site.api(), &server).await?;
         let operator = site.operator(free_port()?)?.env(env::PROXY_HOST, "127.0.0.1");

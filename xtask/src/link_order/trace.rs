@@ -12,10 +12,10 @@ use thv_testbed::mcp::is_healthy;
 use thv_testbed::{Description, Redis, SubjectBuilder, free_port, wait};
 
 use super::order::Order;
+use crate::bench::idle::NAME;
 use crate::bench::{NAMESPACE, Site};
 use crate::shell::{output, say};
 
-pub(super) const NAME: &str = "idle";
 /// How often the proxy is asked how it is, as a node does, and how long it has nothing else to do.
 const PROBES: (u32, Duration) = (6, Duration::from_secs(5));
 /// Starts a program that finds an account where a pod has it.

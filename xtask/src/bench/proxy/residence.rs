@@ -51,19 +51,17 @@ pub(super) struct Streams {
     pub(super) more_files: f64,
 }
 
-/// Opens so many streams, each of a session and on a connection of its own, and lets them be.
+/// Opens so many streams, each of a session and on a connection of its own, and lets them be. Some come and go before
+/// that, so that what is counted is streams, and not the code for them.
 #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 streams")]
 pub(super) async fn streams(target: &Target, count: usize) -> Result<Streams> {
     let idle = usage::files(target.id)?;
+    let first = open(target, sessions(target, OPENED_AT_ONCE).await?).await?;
+    drop(first);
     let sessions = sessions(target, count).await?;
     let files_before = usage::files_at_most(target.id, idle + AT_ONCE, PATIENCE).await?;
     let before = Residence::of(target.id)?;
-    let opened = stream::iter(sessions).map(|session| async move {
-        let mut client = Client::connect(&target.url).await?;
-        client.resume(session);
-        client.listen().await
-    });
-    let opened: Vec<Listening> = opened.buffer_unordered(OPENED_AT_ONCE).try_collect().await?;
+    let opened = open(target, sessions).await?;
     let full = Residence::of(target.id)?;
     drop(opened);
     let files_after = usage::files_at_most(target.id, files_before, PATIENCE).await?;
@@ -72,6 +70,16 @@ pub(super) async fn streams(target: &Target, count: usize) -> Result<Streams> {
         each: (full.memory - before.memory) * 1024.0 * 1.024 / count as f64,
         more_files: files_after.saturating_sub(files_before) as f64,
     })
+}
+
+/// Opens a stream for each of these sessions.
+async fn open(target: &Target, sessions: Vec<HeaderValue>) -> Result<Vec<Listening>> {
+    let opened = stream::iter(sessions).map(|session| async move {
+        let mut client = Client::connect(&target.url).await?;
+        client.resume(session);
+        client.listen().await
+    });
+    opened.buffer_unordered(OPENED_AT_ONCE).try_collect().await
 }
 
 /// What sessions leave behind.
