@@ -17,7 +17,7 @@ use crate::bench::{NAMESPACE, Site};
 use crate::shell::{output, say};
 
 /// How often the proxy is asked how it is, as a node does, and how long it has nothing else to do.
-const PROBES: (u32, Duration) = (6, Duration::from_secs(5));
+const PROBES: (u32, Duration) = (24, Duration::from_secs(5));
 /// Starts a program that finds an account where a pod has it.
 const AS_POD: &str = r#"
     account=/run/secrets/kubernetes.io/serviceaccount
