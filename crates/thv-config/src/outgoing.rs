@@ -1,9 +1,10 @@
 //! How the proxy proves to a backend who calls.
 
 use serde::{Deserialize, Serialize};
+use thv_value::string_enum;
 
 use crate::secret::Secret;
-use crate::value::{empty_is_none, is_zero, string_enum};
+use crate::value::{empty_is_none, is_zero};
 
 string_enum! {
     /// Where a token for the backend goes.

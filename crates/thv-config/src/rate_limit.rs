@@ -1,8 +1,8 @@
 //! Rate limits.
 
 use serde::{Deserialize, Serialize};
+use thv_value::GoDuration;
 
-use crate::duration::GoDuration;
 use crate::value::is_zero;
 
 /// Limits on calls. A call has to pass all that apply to it.

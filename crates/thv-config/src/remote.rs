@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::duration::Nanoseconds;
 use crate::json::Json;
+use crate::nanoseconds::Nanoseconds;
 use crate::secret::{Credential, Guarded};
 use crate::value::{is_zero, port};
 

@@ -1,6 +1,6 @@
 //! How MCP is spoken.
 
-use crate::value::string_enum;
+use thv_value::string_enum;
 
 string_enum! {
     /// How the proxy reaches the MCP server.

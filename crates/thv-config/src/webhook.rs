@@ -1,10 +1,11 @@
 //! Webhooks that are asked about requests.
 
 use serde::{Deserialize, Serialize};
+use thv_value::string_enum;
 
-use crate::duration::Nanoseconds;
+use crate::nanoseconds::Nanoseconds;
 use crate::secret::Guarded;
-use crate::value::{is_zero, string_enum};
+use crate::value::is_zero;
 
 string_enum! {
     /// What to do with a request when its webhook cannot be asked.

@@ -20,8 +20,9 @@ struct Room {
 
 /// Every crate, lower ones first.
 const ROOMS: &[Room] = &[
-    Room { name: "thv-api", pure: true, knows: &[] },
-    Room { name: "thv-config", pure: true, knows: &[] },
+    Room { name: "thv-value", pure: true, knows: &[] },
+    Room { name: "thv-api", pure: true, knows: &["thv-value"] },
+    Room { name: "thv-config", pure: true, knows: &["thv-value"] },
     Room { name: "thv-mcp", pure: true, knows: &[] },
     Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-config"] },
     Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan"] },

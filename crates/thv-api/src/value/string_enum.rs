@@ -1,4 +1,4 @@
-//! Enums that are strings in JSON.
+//! Enums that are strings in manifests.
 
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value};
@@ -16,42 +16,10 @@ macro_rules! string_enum {
         }
         $( default $default:ident )?
     ) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $( $(#[doc = $meaning])+ $variant, )+
-        }
-
-        impl $name {
-            /// Every value, in the order of the schema.
-            pub const ALL: &'static [Self] = &[$( Self::$variant ),+];
-
-            /// The spelling in manifests.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $( Self::$variant => $text, )+
-                }
-            }
-        }
-
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl ::serde::Serialize for $name {
-            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> ::serde::Deserialize<'de> for $name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <String as ::serde::Deserialize>::deserialize(deserializer)?;
-                Self::ALL.iter().copied().find(|value| value.as_str() == text).ok_or_else(|| {
-                    ::serde::de::Error::unknown_variant(&text, &[$( $text ),+])
-                })
+        ::thv_value::string_enum! {
+            $(#[doc = $doc])+
+            pub enum $name {
+                $( $(#[doc = $meaning])+ $variant = $text ),+
             }
         }
 

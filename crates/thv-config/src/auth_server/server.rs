@@ -1,9 +1,9 @@
 //! The server as a whole.
 
 use serde::{Deserialize, Serialize};
+use thv_value::GoDuration;
 
 use super::{AuthServerStorage, TrustedIssuer, Upstream};
-use crate::duration::GoDuration;
 use crate::value::{empty_is_none, is_zero};
 
 /// The embedded OAuth authorization server.

@@ -1,9 +1,9 @@
 //! Where the authorization server keeps its state.
 
 use serde::{Deserialize, Serialize};
+use thv_value::{GoDuration, string_enum};
 
-use crate::duration::GoDuration;
-use crate::value::{empty_is_none, is_zero, string_enum};
+use crate::value::{empty_is_none, is_zero};
 
 string_enum! {
     /// Kinds of stores.

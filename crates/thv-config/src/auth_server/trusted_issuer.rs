@@ -1,8 +1,8 @@
 //! Issuers whose tokens are accepted in exchange for our own.
 
 use serde::{Deserialize, Serialize};
+use thv_value::GoDuration;
 
-use crate::duration::GoDuration;
 use crate::value::is_zero;
 
 /// An issuer whose tokens are accepted in exchange for our own.

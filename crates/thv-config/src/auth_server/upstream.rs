@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use thv_value::string_enum;
 
 use crate::secret::Guarded;
-use crate::value::{is_zero, string_enum};
+use crate::value::is_zero;
 
 string_enum! {
     /// Kinds of identity providers.

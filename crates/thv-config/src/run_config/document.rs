@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use thv_value::GoDuration;
 
 use crate::audit::AuditConfig;
 use crate::auth_server::AuthServerConfig;
-use crate::duration::GoDuration;
 use crate::json::Json;
 use crate::middleware::MiddlewareConfig;
 use crate::oidc::OidcConfig;

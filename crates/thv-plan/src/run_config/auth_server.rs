@@ -10,7 +10,7 @@ use thv_config::auth_server::{
 };
 
 use super::upstream::upstream;
-use super::{paths, printed, written};
+use super::{paths, printed};
 use crate::resolve::{Oidc, Resolved};
 use crate::snapshot::Snapshot;
 
@@ -82,9 +82,9 @@ fn signing_keys(count: usize) -> Option<SigningKeys> {
 fn lifespans(spans: &api::TokenLifespans) -> TokenLifespans {
     let api::TokenLifespans { access_token_lifespan, refresh_token_lifespan, auth_code_lifespan } = spans;
     TokenLifespans {
-        access_token_lifespan: access_token_lifespan.as_ref().map(written),
-        refresh_token_lifespan: refresh_token_lifespan.as_ref().map(written),
-        auth_code_lifespan: auth_code_lifespan.as_ref().map(written),
+        access_token_lifespan: access_token_lifespan.clone(),
+        refresh_token_lifespan: refresh_token_lifespan.clone(),
+        auth_code_lifespan: auth_code_lifespan.clone(),
     }
 }
 
@@ -93,7 +93,7 @@ fn metadata_documents(cimd: &api::ClientIdMetadata) -> ClientIdMetadata {
     ClientIdMetadata {
         enabled: *enabled,
         cache_max_size: cache_max_size.unwrap_or_default(),
-        cache_fallback_ttl: cache_fallback_ttl.as_ref().map(written),
+        cache_fallback_ttl: cache_fallback_ttl.clone(),
     }
 }
 
@@ -186,9 +186,9 @@ fn redis_config(redis: &api::RedisStorage, namespace: &str, name: &str) -> Redis
         }),
         // The braces make all keys go to one node of a Redis Cluster.
         key_prefix: format!("thv:auth:{{{namespace}:{name}}}:"),
-        dial_timeout: Some(written(dial_timeout)),
-        read_timeout: Some(written(read_timeout)),
-        write_timeout: Some(written(write_timeout)),
+        dial_timeout: Some(dial_timeout.clone()),
+        read_timeout: Some(read_timeout.clone()),
+        write_timeout: Some(write_timeout.clone()),
         tls: tls.as_ref().map(|it| redis_tls(it, &paths::redis_ca())),
         sentinel_tls: sentinel_tls.as_ref().map(|it| redis_tls(it, &paths::sentinel_ca())),
     }

@@ -238,13 +238,8 @@ fn scaling(spec: &MCPServerSpec, resolved: &Resolved) -> Option<ScalingConfig> {
 }
 
 /// A duration as Go prints it.
-fn printed(duration: &thv_api::value::GoDuration) -> GoDuration {
+fn printed(duration: &GoDuration) -> GoDuration {
     GoDuration::from_nanos(duration.as_nanos())
-}
-
-/// A duration as its user wrote it.
-fn written(duration: &thv_api::value::GoDuration) -> GoDuration {
-    duration.as_str().parse().unwrap_or_else(|_| printed(duration))
 }
 
 /// The field of the spec that a place in the configuration comes from.

@@ -1,10 +1,10 @@
-//! Durations in the two forms that Go gives them.
+//! Durations as Go writes them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// Units from the longest, each with its nanoseconds. The last two are spellings of the one before.
@@ -19,27 +19,40 @@ const UNITS: &[(&str, u64)] = &[
     ("\u{3bc}s", 1_000),
 ];
 
-/// A duration in Go's notation, such as `1m0s`. The text that was read is the text that is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A duration in Go's notation, such as `30s`, `1h30m` or `1.5s`.
+///
+/// The text that was read is the text that is written. Two durations are equal when their texts are: `60s` and `1m` are
+/// the same time but not the same manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct GoDuration {
-    text: String,
+    text: Cow<'static, str>,
     nanos: i64,
 }
 
 /// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("has to be a duration of numbers with units, such as 30s or 1h30m, of at most 292 years")]
+#[error(
+    "has to be a duration of numbers with units (ns, us, ms, s, m, h), such as 30s or 1h30m, of at most 292 years"
+)]
 #[non_exhaustive]
 pub struct DurationError;
 
 impl GoDuration {
-    /// The duration as Go would print it.
-    pub fn from_nanos(nanos: i64) -> Self {
-        Self { text: print(nanos), nanos }
+    /// What a schema demands of a duration.
+    pub const PATTERN: &'static str = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$";
+
+    /// A whole number of seconds, with the text that stands for it.
+    pub const fn literal(text: &'static str, seconds: i64) -> Self {
+        Self { text: Cow::Borrowed(text), nanos: seconds * 1_000_000_000 }
     }
 
-    /// The text.
+    /// The duration as Go would print it.
+    pub fn from_nanos(nanos: i64) -> Self {
+        Self { text: print(nanos).into(), nanos }
+    }
+
+    /// The text, as it was given.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -68,13 +81,13 @@ impl TryFrom<String> for GoDuration {
 
     fn try_from(text: String) -> Result<Self, DurationError> {
         let nanos = measure(&text).ok_or(DurationError)?;
-        Ok(Self { text, nanos })
+        Ok(Self { text: text.into(), nanos })
     }
 }
 
 impl From<GoDuration> for String {
     fn from(duration: GoDuration) -> Self {
-        duration.text
+        duration.text.into_owned()
     }
 }
 
@@ -84,36 +97,19 @@ impl fmt::Display for GoDuration {
     }
 }
 
-/// A duration that is a number of nanoseconds in JSON. A text in Go's notation is read as well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct Nanoseconds(pub i64);
-
-impl<'de> Deserialize<'de> for Nanoseconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NumberOrText).map(Self)
-    }
-}
-
-struct NumberOrText;
-
-impl Visitor<'_> for NumberOrText {
-    type Value = i64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of nanoseconds or a duration such as 10s")
+/// A schema that is narrower than what we can read: no sign, no bare fraction.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for GoDuration {
+    fn inline_schema() -> bool {
+        true
     }
 
-    fn visit_i64<E: de::Error>(self, nanos: i64) -> Result<i64, E> {
-        Ok(nanos)
+    fn schema_name() -> Cow<'static, str> {
+        "GoDuration".into()
     }
 
-    fn visit_u64<E: de::Error>(self, nanos: u64) -> Result<i64, E> {
-        i64::try_from(nanos).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(nanos), &self))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<i64, E> {
-        measure(text).ok_or_else(|| E::custom(DurationError))
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": Self::PATTERN })
     }
 }
 
@@ -201,6 +197,9 @@ mod tests {
             ("0", 0),
             ("-0", 0),
             ("90s", 90_000_000_000),
+            ("0s", 0),
+            ("0.3333333333333333333h", 1_199_999_999_999),
+            ("9223372036854775807ns", i64::MAX),
             ("1h15m30.5s", 4_530_500_000_000),
             ("2.s", 2_000_000_000),
             (".25ms", 250_000),
@@ -216,7 +215,22 @@ mod tests {
 
     #[test]
     fn refuses_what_go_refuses() {
-        for text in ["", "+", "7", "h", ".h", "1..5s", "1 s", "3days", "00", "2562048h", "--1s"] {
+        for text in [
+            "",
+            "+",
+            "7",
+            "h",
+            ".",
+            ".h",
+            "1..5s",
+            "1 s",
+            "1s ",
+            "3days",
+            "00",
+            "2562048h",
+            "--1s",
+            "9223372036854775808ns",
+        ] {
             assert_eq!(text.parse::<GoDuration>(), Err(DurationError), "{text:?}");
         }
     }
@@ -239,15 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn nanoseconds_are_a_number_or_a_text() {
-        for (json, nanos) in [("5000000000", 5_000_000_000), ("\"5s\"", 5_000_000_000), ("0", 0), ("-1", -1)]
-        {
-            assert_eq!(serde_json::from_str::<Nanoseconds>(json).unwrap(), Nanoseconds(nanos));
+    fn literals_mean_what_they_say() {
+        for (text, seconds) in [("10s", 10), ("30s", 30), ("60s", 60)] {
+            assert_eq!(GoDuration::literal(text, seconds), text.parse().unwrap());
         }
-        for json in ["\"soon\"", "1.5", "true", "9223372036854775808"] {
-            assert!(serde_json::from_str::<Nanoseconds>(json).is_err(), "{json}");
-        }
-        assert_eq!(serde_json::to_string(&Nanoseconds(5)).unwrap(), "5");
+    }
+
+    #[test]
+    fn what_is_no_duration_is_told_how_to_write_one() {
+        let error = serde_json::from_str::<GoDuration>("\"3days\"").unwrap_err().to_string();
+        assert!(error.contains("30s or 1h30m"), "{error}");
     }
 
     proptest! {
