@@ -33,10 +33,10 @@ pub struct GoDuration {
 /// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "has to be a duration of numbers with units (ns, us, ms, s, m, h), such as 30s or 1h30m, of at most 292 years"
+    "has to be a duration of numbers with units (ns, us, ms, s, m, h), such as 30s or 1h30m, of at most 292 years, and is {0:?}"
 )]
 #[non_exhaustive]
-pub struct DurationError;
+pub struct DurationError(String);
 
 impl GoDuration {
     /// What a schema demands of a duration.
@@ -80,8 +80,10 @@ impl TryFrom<String> for GoDuration {
     type Error = DurationError;
 
     fn try_from(text: String) -> Result<Self, DurationError> {
-        let nanos = measure(&text).ok_or(DurationError)?;
-        Ok(Self { text: text.into(), nanos })
+        match measure(&text) {
+            Some(nanos) => Ok(Self { text: text.into(), nanos }),
+            None => Err(DurationError(text)),
+        }
     }
 }
 
@@ -231,7 +233,7 @@ mod tests {
             "--1s",
             "9223372036854775808ns",
         ] {
-            assert_eq!(text.parse::<GoDuration>(), Err(DurationError), "{text:?}");
+            assert_eq!(text.parse::<GoDuration>(), Err(DurationError(text.to_owned())));
         }
     }
 
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn what_is_no_duration_is_told_how_to_write_one() {
         let error = serde_json::from_str::<GoDuration>("\"3days\"").unwrap_err().to_string();
-        assert!(error.contains("30s or 1h30m"), "{error}");
+        assert!(error.contains("3days") && error.contains("30s or 1h30m"), "{error}");
     }
 
     proptest! {
