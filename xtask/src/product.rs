@@ -8,18 +8,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::shell::{cargo, output, root, run as run_command, say};
+use crate::shell::{cargo, output, root, run as run_command, say, target_folder};
 
-/// The packages with programs for users.
-const PACKAGES: [&str; 2] = ["thv-operator", "thv-proxy"];
-/// Their programs.
-const PROGRAMS: [&str; 2] = ["thv-operator", "thv-proxyrunner"];
+/// The programs for users, each with the package that it is in.
+const PROGRAMS: [(&str, &str); 2] = [("thv-operator", "thv-operator"), ("thv-proxy", "thv-proxyrunner")];
 
 pub(crate) fn run() -> Result<()> {
-    for package in PACKAGES {
+    for (package, _) in PROGRAMS {
         build(package)?;
     }
-    for program in PROGRAMS {
+    for (_, program) in PROGRAMS {
         println!("{}", built(program)?.display());
     }
     Ok(())
@@ -40,8 +38,7 @@ pub(crate) fn build(package: &str) -> Result<()> {
 
 /// Where [`build`] puts a program.
 pub(crate) fn built(program: &str) -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join(platform()?).join("release").join(program))
+    Ok(target_folder()?.join(platform()?).join("release").join(program))
 }
 
 /// What this machine is to the compiler.

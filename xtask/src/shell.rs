@@ -12,6 +12,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    // We are in a folder for one profile, which is in it.
+    Ok(this.ancestors().nth(2).context("this program is in no folder")?.to_owned())
+}
+
 /// A cargo command in the workspace, with the cargo that runs us.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

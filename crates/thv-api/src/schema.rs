@@ -7,25 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::value::MEANINGS;
 
-/// Gives a type a schema that is written out.
-macro_rules! fixed_schema {
-    ($type:ident, $schema:expr) => {
-        impl ::schemars::JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                $schema
-            }
-        }
-    };
-}
-pub(crate) use fixed_schema;
+pub(crate) use thv_value::fixed_schema;
 
 /// CEL rules for `x-kubernetes-validations`, as pairs of rule and message.
 pub(crate) fn cel(rules: &[(&str, &str)]) -> Value {

@@ -99,21 +99,12 @@ impl fmt::Display for GoDuration {
     }
 }
 
-/// A schema that is narrower than what we can read: no sign, no bare fraction.
+// Narrower than what we can read: no sign, no bare fraction.
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for GoDuration {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "GoDuration".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": Self::PATTERN })
-    }
-}
+crate::fixed_schema!(
+    GoDuration,
+    schemars::json_schema!({ "type": "string", "pattern": GoDuration::PATTERN })
+);
 
 /// The nanoseconds of a text that Go's `time.ParseDuration` would read.
 fn measure(text: &str) -> Option<i64> {
@@ -200,6 +191,16 @@ mod tests {
             ("-0", 0),
             ("90s", 90_000_000_000),
             ("0s", 0),
+            ("5s", 5_000_000_000),
+            ("1h30m", 5_400_000_000_000),
+            ("1.5s", 1_500_000_000),
+            (".5s", 500_000_000),
+            ("1.s", 1_000_000_000),
+            ("-1m", -60_000_000_000),
+            ("+2ms", 2_000_000),
+            ("3us", 3_000),
+            ("3\u{b5}s", 3_000),
+            ("3\u{3bc}s", 3_000),
             ("0.3333333333333333333h", 1_199_999_999_999),
             ("9223372036854775807ns", i64::MAX),
             ("1h15m30.5s", 4_530_500_000_000),
@@ -232,6 +233,12 @@ mod tests {
             "2562048h",
             "--1s",
             "9223372036854775808ns",
+            "-",
+            "5",
+            "s",
+            ".s",
+            "1d",
+            "99999999999h",
         ] {
             assert_eq!(text.parse::<GoDuration>(), Err(DurationError(text.to_owned())));
         }

@@ -3,6 +3,8 @@
 //! This crate is pure, and the lowest of all.
 
 mod duration;
+#[cfg(feature = "schema")]
+mod schema;
 mod string_enum;
 
 pub use duration::{DurationError, GoDuration};

@@ -7,11 +7,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
-use tests_fixture::{Operator, Site};
+use tests_fixture::{Operator, Site, mcp_server};
 use thv_testbed::{on_cluster, wait};
 
 use crate::client::{Answer, Client};
-use crate::fixture::mcp_server;
 
 const SESSIONS: usize = 10;
 
@@ -35,7 +34,7 @@ async fn sessions_outlive_the_backend_pod_that_they_began_with() {
         let site = Site::of(&space).await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = mcp_server(&image, json!({}));
+        let spec = mcp_server(&image, &json!({}));
         let server = operator.server("s", spec).await?;
         let clients = try_join_all((0..SESSIONS).map(|_| Client::connect(&server.url))).await?;
 
@@ -78,7 +77,7 @@ async fn sessions_are_spread_over_the_pods_of_a_backend_and_stay_where_they_are(
             "replicas": 2, "backendReplicas": 3, "sessionAffinity": "None",
             "sessionStorage": {"provider": "redis", "address": redis},
         });
-        let spec = mcp_server(&image, more);
+        let spec = mcp_server(&image, &more);
         let server = operator.server("s", spec).await?;
         let ready = |pod: &Pod| wait::has_condition(pod, "Ready", "True");
         for pod in ["s-0", "s-1", "s-2"] {

@@ -8,11 +8,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::api::{ListParams, Patch, PatchParams};
 use serde_json::json;
-use tests_fixture::{Operator, Site};
+use tests_fixture::{Operator, Site, mcp_server};
 use thv_testbed::{Image, on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::mcp_server;
 
 const NAME: &str = "s";
 
@@ -106,7 +105,7 @@ async fn s0_03_s0_14_a_container_of_an_old_pod_that_starts_again_changes_nothing
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
         let next = next_image(&site).await?;
-        operator.server(NAME, mcp_server(&image, json!({"backendReplicas": 1}))).await?;
+        operator.server(NAME, mcp_server(&image, &json!({"backendReplicas": 1}))).await?;
         hold_rollouts(&site).await?;
         let old = proxy_pods(&site).await?.pop().context("there is no proxy")?;
 

@@ -4,31 +4,19 @@ use anyhow::Result;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::api::{LogParams, Patch, PatchParams};
 use serde_json::{Value, json};
+use tests_fixture::with;
 use thv_testbed::{Image, Space, wait};
 
-/// The spec of a server that runs `image`, which has the MCP server to test with, with `more` on top.
-pub(crate) fn mcp_server(image: &str, more: Value) -> Value {
-    let mut spec = json!({
-        "image": image, "transport": "streamable-http", "mcpPort": 8080, "args": ["--host", "0.0.0.0"],
-    });
-    for (key, value) in more.as_object().into_iter().flatten() {
-        spec[key] = value.clone();
-    }
-    spec
-}
-
 /// A pod as strict as the restricted profile wants it, with `container` on top of what one needs.
-pub(crate) fn pod(name: &str, image: &str, container: Value) -> Value {
-    let mut main = json!({
+pub(crate) fn pod(name: &str, image: &str, container: &Value) -> Value {
+    let main = json!({
         "name": "main", "image": image, "imagePullPolicy": "Never",
         "securityContext": {
             "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "runAsNonRoot": true,
             "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
         },
     });
-    for (key, value) in container.as_object().into_iter().flatten() {
-        main[key] = value.clone();
-    }
+    let main = with(main, container);
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "labels": {"app": name}},
@@ -59,7 +47,7 @@ pub(crate) async fn expose(space: &Space, name: &str, port: u16) -> Result<()> {
 pub(crate) async fn busybox(space: &Space, name: &str, command: &[&str]) -> Result<String> {
     let image = Image::new("busybox").binary("/bin/busybox".as_ref(), "/bin/busybox")?;
     let image = space.bed().load(&image.entrypoint(["/bin/busybox"])).await?;
-    run_to_end(space, name, &pod(name, &image, json!({"args": command}))).await
+    run_to_end(space, name, &pod(name, &image, &json!({"args": command}))).await
 }
 
 /// Runs a pod until it ends, and returns what it printed when it has succeeded.

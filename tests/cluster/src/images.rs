@@ -37,7 +37,7 @@ async fn a_python_server_with_its_packages_runs_unprivileged_and_read_only() {
             .entrypoint(["/usr/bin/python3", "server.py"]);
         let image = space.bed().load(&image).await?;
         let probe = json!({"readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 1}});
-        start(&space, "weather", &pod("weather", &image, probe)).await?;
+        start(&space, "weather", &pod("weather", &image, &probe)).await?;
         expose(&space, "weather", 8080).await?;
         let answer = busybox(&space, "client", &["wget", "-q", "-O", "-", "http://weather:8080/"]).await?;
         assert_eq!(answer, r#"{"uid": 1234, "sky": "blue", "dir": "/app"}"#);

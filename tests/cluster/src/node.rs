@@ -17,7 +17,7 @@ async fn a_pod_from_a_loaded_image_is_reached_by_name_attached_to_and_deleted() 
             "stdin": true,
             "readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 1},
         });
-        start(&space, "echo", &pod("echo", &image, container)).await?;
+        start(&space, "echo", &pod("echo", &image, &container)).await?;
         expose(&space, "echo", 8080).await?;
 
         let url = format!("http://echo.{}.svc.cluster.local:8080/", space.namespace());
@@ -73,7 +73,7 @@ async fn a_program_in_a_pod_can_be_recorded() {
                 {"name": "KUBERNETES_SERVICE_PORT", "value": recorder.address().port().to_string()},
             ],
         });
-        let printed = run_to_end(&space, "kubectl", &pod("kubectl", &image, container)).await?;
+        let printed = run_to_end(&space, "kubectl", &pod("kubectl", &image, &container)).await?;
         let account = format!("system:serviceaccount:{}:default", space.namespace());
         assert!(printed.contains(&account), "{printed}");
         let review = Pattern::verb(Verb::Create).of("selfsubjectreviews");

@@ -2,11 +2,10 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::json;
-use tests_fixture::{Operator, Site, apply};
+use tests_fixture::{Operator, Site, apply, manifest, mcp_server};
 use thv_testbed::{on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::mcp_server;
 
 /// Whether a pod waits for an image that cannot be had.
 fn lacks_image(pod: &Pod) -> bool {
@@ -24,10 +23,8 @@ async fn s0_13_a_backend_with_a_bad_image_recovers_when_the_image_is_fixed() {
         let site = Site::of(&space).await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = mcp_server("localhost/there-is-none:local", json!({}));
-        let body = json!({
-            "apiVersion": "toolhive.stacklok.dev/v1beta1", "kind": "MCPServer", "metadata": {"name": "s"}, "spec": spec,
-        });
+        let spec = mcp_server("localhost/there-is-none:local", &json!({}));
+        let body = manifest("s", &spec);
         apply(&operator.servers(), &body).await?;
         let pods = site.api::<Pod>();
         let broken = wait::until(&pods, "s-0", "its image cannot be had", lacks_image).await?;
@@ -48,7 +45,7 @@ async fn a_backend_that_works_is_left_alone_when_its_next_image_is_bad() {
         let site = Site::of(&space).await?;
         let operator = Operator::start(&site).await?;
         let image = site.image("thv-mcp-server").await?;
-        let spec = mcp_server(&image, json!({"backendReplicas": 2}));
+        let spec = mcp_server(&image, &json!({"backendReplicas": 2}));
         let server = operator.server("s", spec).await?;
         let pods = site.api::<Pod>();
         let both = |pod: &Pod| wait::has_condition(pod, "Ready", "True");

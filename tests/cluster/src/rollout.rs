@@ -8,11 +8,10 @@ use futures::future::try_join_all;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
-use tests_fixture::{Operator, Site};
+use tests_fixture::{Operator, Site, mcp_server};
 use thv_testbed::{on_cluster, wait};
 
 use crate::client::Client;
-use crate::fixture::mcp_server;
 
 const SESSIONS: usize = 50;
 /// No more than this, whatever happens: a rollout takes a minute.
@@ -49,7 +48,7 @@ async fn rolling_the_proxies_under_load_loses_no_request_and_no_session() {
             "replicas": 2, "sessionAffinity": "None",
             "sessionStorage": {"provider": "redis", "address": redis},
         });
-        let spec = mcp_server(&image, more);
+        let spec = mcp_server(&image, &more);
         let server = operator.server("s", spec).await?;
 
         let stop = Arc::new(AtomicBool::new(false));

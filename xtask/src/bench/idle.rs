@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kube::Api;
 use serde_json::{Value, json};
-use tests_fixture::apply;
+use tests_fixture::{apply, mcp_server};
 use thv_api::kinds::MCPTelemetryConfig;
 
 pub(crate) const NAME: &str = "idle";
@@ -20,10 +20,9 @@ pub(crate) async fn spec(
         "metadata": {"name": "metrics"}, "spec": {"prometheus": {"enabled": true}},
     });
     apply(telemetry, &metrics).await?;
-    Ok(json!({
-        "image": image, "args": ["--host", "0.0.0.0"],
-        "transport": "streamable-http", "mcpPort": 8080, "proxyPort": port,
+    let more = json!({
+        "proxyPort": port, "telemetryConfigRef": {"name": "metrics"},
         "sessionStorage": {"provider": "redis", "address": redis},
-        "telemetryConfigRef": {"name": "metrics"},
-    }))
+    });
+    Ok(mcp_server(image, &more))
 }

@@ -16,7 +16,7 @@ use std::process::Command as Program;
 use anyhow::{Context, Result};
 
 pub(crate) use self::site::{NAMESPACE, Site, on_fresh_cluster};
-use crate::shell::{cargo, run as run_command, say};
+use crate::shell::{cargo, run as run_command, say, target_folder};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -49,10 +49,7 @@ fn optimise() -> Result<()> {
     // What programs for users take minutes for would gain nothing here.
     let quick = ["--config", "profile.release.lto = false", "--config", "profile.release.codegen-units = 16"];
     run_command(cargo().args(["build", "--release", "--quiet", "--package", "xtask"]).args(quick))?;
-    let this = std::env::current_exe()?;
-    // We are in a folder for one profile; the other profiles are its neighbours.
-    let target = this.ancestors().nth(2).context("this program is in no folder")?;
-    let program = target.join("release").join("xtask");
+    let program = target_folder()?.join("release").join("xtask");
     let error = Program::new(&program).args(std::env::args_os().skip(1)).exec();
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }

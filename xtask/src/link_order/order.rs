@@ -6,8 +6,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, EnvVar};
 use kube::Api;
-use serde_json::json;
-use tests_fixture::apply;
+use tests_fixture::{apply, manifest};
 use thv_api::kinds::MCPServer;
 use thv_api::names::children::{keys, mcp_server};
 use thv_api::names::env;
@@ -25,16 +24,12 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Has the operator see to a server, and takes what it wants for one that listens
-    /// on `port` of this machine.
+    /// Has the operator see to a server, and takes what it wants for one that listens on `port` of this machine.
     pub(super) async fn place(site: &Site, redis: &Redis, port: u16) -> Result<Self> {
         // In a cluster, Redis has a name that is looked up.
         let redis = redis.address().replacen("127.0.0.1", "localhost", 1);
-        let server = json!({
-            "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer", "metadata": {"name": NAME},
-            "spec": spec(&site.api(), "idle:1", &redis, port).await?,
-        });
-        apply::<MCPServer>(&site.api(), &server).await?;
+        let spec = spec(&site.api(), "idle:1", &redis, port).await?;
+        apply::<MCPServer>(&site.api(), &manifest(NAME, &spec)).await?;
         let operator = site.operator(free_port()?)?.env(env::PROXY_HOST, "127.0.0.1");
         let mut operator = operator.start()?;
         let deployments: Api<Deployment> = site.api();

@@ -1,6 +1,6 @@
 //! A run of the proxy as in a pod, in which every function that runs is seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::Api;
+use thv_api::names::children::keys;
+use thv_api::names::env;
 use thv_testbed::mcp::is_healthy;
 use thv_testbed::{Description, Redis, SubjectBuilder, free_port, wait};
 
@@ -36,8 +38,6 @@ pub(super) async fn run(cluster: &Description, program: &Path) -> Result<BTreeSe
     let account = account(&site, &order.account, cluster, folder.path()).await?;
     let report = folder.path().join("report");
     let (host, api) = cluster.server.trim_start_matches("https://").split_once(':').context("no port")?;
-    let service = [("KUBERNETES_SERVICE_HOST", host), ("KUBERNETES_SERVICE_PORT", api)];
-    let service: BTreeMap<_, _> = service.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let mut builder = SubjectBuilder::new("unshare")
         .args(["--mount", "sh", "-c", AS_POD, "sh"])
         .args([account.into_os_string()])
@@ -45,8 +45,10 @@ pub(super) async fn run(cluster: &Description, program: &Path) -> Result<BTreeSe
         .args([format!("--callgrind-out-file={}", report.display())])
         .args([program])
         .args(order.arguments)
-        .file("runconfig.json", order.config);
-    for (name, value) in order.environment.into_iter().chain(service) {
+        .env(env::KUBERNETES_SERVICE_HOST, host)
+        .env("KUBERNETES_SERVICE_PORT", api)
+        .file(keys::RUN_CONFIG, order.config);
+    for (name, value) in order.environment {
         builder = builder.env(&name, value);
     }
 
@@ -57,7 +59,8 @@ pub(super) async fn run(cluster: &Description, program: &Path) -> Result<BTreeSe
     made.with_context(|| format!("the proxy wrote:\n{}", proxy.output()))?;
     for _ in 0..PROBES.0 {
         tokio::time::sleep(PROBES.1).await;
-        is_healthy(port).await.with_context(|| format!("the proxy wrote:\n{}", proxy.output()))?;
+        let serves = is_healthy(port).await.unwrap_or(false);
+        ensure!(serves, "the proxy does not serve; it wrote:\n{}", proxy.output());
     }
     // Now, and not at the end: what a proxy does to end is of no interest.
     let id = proxy.id().context("the proxy has ended")?;
