@@ -1,4 +1,4 @@
-//! Everything that we watch.
+//! The caches of everything that is not of our own API, and the watches of all caches.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -8,159 +8,123 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::core::NamespaceResourceScope;
+use kube::core::{NamespaceResourceScope, PartialObjectMeta};
 use kube::runtime::watcher;
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
-use thv_api::kinds::{
-    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServerSpec,
-    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
-};
-use thv_plan::{ChildKind, LiveBackend, Reference, Referred};
+use thv_plan::{ChildKind, PodSelector};
 
-use crate::facts::{self, Facts, PodFacts};
-use crate::index::Index;
-use crate::key::Key;
-use crate::owner::{self, Cached, Raw};
+use crate::cache::{Cache, Projection};
+use crate::projection::child::ChildFacts;
+use crate::projection::pod::PodFacts;
+use crate::projection::{autoscaler, child, pod, workload};
 use crate::queue::Queue;
-use crate::shelf::{Shelf, Sight, run};
+use crate::subscriptions::Subscriptions;
+use crate::watch::{Notifier, run};
 
 /// Objects of one list are held at once, so a page is short.
 const PAGE: u32 = 50;
 
-/// The caches.
-pub struct Caches {
-    /// Servers.
-    pub servers: Shelf<Cached<MCPServerSpec>>,
-    /// Authorization rules.
-    pub authz_configs: Shelf<Cached<MCPAuthzConfigSpec>>,
-    /// Outgoing authentication.
-    pub external_auth_configs: Shelf<Cached<MCPExternalAuthConfigSpec>>,
-    /// Groups.
-    pub groups: Shelf<Cached<MCPGroupSpec>>,
-    /// Identity providers.
-    pub oidc_configs: Shelf<Cached<MCPOIDCConfigSpec>>,
-    /// Telemetry settings.
-    pub telemetry_configs: Shelf<Cached<MCPTelemetryConfigSpec>>,
-    /// Tool settings.
-    pub tool_configs: Shelf<Cached<MCPToolConfigSpec>>,
-    /// Webhooks.
-    pub webhook_configs: Shelf<Cached<MCPWebhookConfigSpec>>,
-    /// Children, by kind.
-    pub children: BTreeMap<ChildKind, Shelf<Facts>>,
-    /// StatefulSets of backends.
-    pub backends: Shelf<LiveBackend>,
-    /// Pods of proxies.
-    pub pods: Shelf<PodFacts>,
-    /// Autoscalers of Deployments.
-    pub autoscalers: Shelf<String>,
-    /// Secrets: nothing is kept of them.
-    pub secrets: Shelf<()>,
+/// The caches of objects of Kubernetes.
+pub(crate) struct Caches {
+    /// Children, by kind. What others have made is not kept, but those who asked for it are told when it changes.
+    pub children: BTreeMap<ChildKind, Cache<ChildFacts>>,
+    /// Pods, by what selects them.
+    pub pods: BTreeMap<PodSelector, Cache<PodFacts>>,
+    /// Autoscalers. Their relations say what they scale.
+    pub autoscalers: Cache<()>,
 }
 
 impl Caches {
     /// Empty caches for these scopes: namespaces, or nothing for all of them.
-    pub fn new(scopes: &[Option<String>]) -> Self {
+    pub(crate) fn new(scopes: &[Option<String>], pods: &[PodSelector]) -> Self {
         Self {
-            servers: Shelf::new(scopes),
-            authz_configs: Shelf::new(scopes),
-            external_auth_configs: Shelf::new(scopes),
-            groups: Shelf::new(scopes),
-            oidc_configs: Shelf::new(scopes),
-            telemetry_configs: Shelf::new(scopes),
-            tool_configs: Shelf::new(scopes),
-            webhook_configs: Shelf::new(scopes),
-            children: ChildKind::ALL.iter().map(|kind| (*kind, Shelf::new(scopes))).collect(),
-            backends: Shelf::new(scopes),
-            pods: Shelf::new(scopes),
-            autoscalers: Shelf::new(scopes),
-            secrets: Shelf::new(scopes),
+            children: ChildKind::ALL.iter().map(|kind| (*kind, Cache::new(scopes))).collect(),
+            pods: pods.iter().map(|selector| (*selector, Cache::new(scopes))).collect(),
+            autoscalers: Cache::new(scopes),
         }
+    }
+
+    /// The children of a kind.
+    pub(crate) fn children(&self, kind: ChildKind) -> Option<&Cache<ChildFacts>> {
+        self.children.get(&kind)
     }
 
     /// Waits until all of them have seen everything once.
-    pub async fn ready(&self) {
-        self.servers.ready().await;
-        self.authz_configs.ready().await;
-        self.external_auth_configs.ready().await;
-        self.groups.ready().await;
-        self.oidc_configs.ready().await;
-        self.telemetry_configs.ready().await;
-        self.tool_configs.ready().await;
-        self.webhook_configs.ready().await;
-        for shelf in self.children.values() {
-            shelf.ready().await;
+    pub(crate) async fn ready(&self) {
+        for cache in self.children.values() {
+            cache.ready().await;
         }
-        self.backends.ready().await;
-        self.pods.ready().await;
+        for cache in self.pods.values() {
+            cache.ready().await;
+        }
         self.autoscalers.ready().await;
-        self.secrets.ready().await;
     }
 
-    /// The watches, to be run for as long as the caches are to be up to date. What changes goes to the queue.
-    pub fn watches(
-        &self,
-        client: &Client,
-        queue: &Arc<Queue>,
-        index: &Arc<Index>,
-    ) -> Vec<BoxFuture<'static, ()>> {
-        let mut watches = Watches { client, queue, index, running: Vec::new() };
-        watches.add::<Raw<MCPServerSpec>, _>(&self.servers, None, None, owner::owner);
-        watches.add(&self.authz_configs, Some(Referred::AuthzConfig), None, owner::referent);
-        watches.add(&self.external_auth_configs, Some(Referred::ExternalAuthConfig), None, owner::referent);
-        watches.add(&self.groups, Some(Referred::Group), None, owner::referent);
-        watches.add(&self.oidc_configs, Some(Referred::OidcConfig), None, owner::referent);
-        watches.add(&self.telemetry_configs, Some(Referred::TelemetryConfig), None, owner::referent);
-        watches.add(&self.tool_configs, Some(Referred::ToolConfig), None, owner::referent);
-        watches.add(&self.webhook_configs, Some(Referred::WebhookConfig), None, owner::referent);
-        for (kind, shelf) in &self.children {
+    /// Starts the watches that keep them up to date.
+    ///
+    /// Of everything but workloads and pods only the metadata is watched: no content of a Secret or a ConfigMap crosses
+    /// the wire because somebody else changed it.
+    pub(crate) fn watch(&self, watches: &mut Watches<'_>) {
+        for (kind, cache) in &self.children {
+            let name = kind.kind();
             match kind {
-                ChildKind::ConfigMap => {
-                    let referred = Some(Referred::ConfigMap);
-                    watches.add(shelf, referred, None, facts::child::<ConfigMap>);
-                }
-                ChildKind::Deployment => watches.add(shelf, None, None, facts::deployment),
-                ChildKind::Role => watches.add(shelf, None, None, facts::child::<Role>),
-                ChildKind::RoleBinding => watches.add(shelf, None, None, facts::child::<RoleBinding>),
-                ChildKind::Service => watches.add(shelf, None, None, facts::child::<Service>),
-                ChildKind::ServiceAccount => watches.add(shelf, None, None, facts::child::<ServiceAccount>),
+                ChildKind::ConfigMap => watches.metadata::<ConfigMap>(name, cache),
+                ChildKind::Role => watches.metadata::<Role>(name, cache),
+                ChildKind::RoleBinding => watches.metadata::<RoleBinding>(name, cache),
+                ChildKind::Secret => watches.metadata::<Secret>(name, cache),
+                ChildKind::Service => watches.metadata::<Service>(name, cache),
+                ChildKind::ServiceAccount => watches.metadata::<ServiceAccount>(name, cache),
+                ChildKind::Deployment => watches.add(name, false, cache, None, workload::deployment),
+                ChildKind::StatefulSet => watches.add(name, false, cache, None, workload::stateful_set),
             }
         }
-        watches.add(&self.backends, None, Some("toolhive=true"), facts::backend);
-        watches.add(&self.pods, None, Some("app=mcpserver"), facts::pod);
-        watches.add(&self.autoscalers, None, None, facts::autoscaler);
-        watches.add(&self.secrets, Some(Referred::Secret), None, facts::nothing::<Secret>);
-        watches.running
+        for (selector, cache) in &self.pods {
+            let selector = *selector;
+            watches.add("Pod", false, cache, Some(selector.labels), move |object| {
+                pod::project(selector, object)
+            });
+        }
+        watches.add("HorizontalPodAutoscaler", false, &self.autoscalers, None, autoscaler::project);
     }
 }
 
-struct Watches<'a> {
-    client: &'a Client,
-    queue: &'a Arc<Queue>,
-    index: &'a Arc<Index>,
-    running: Vec<BoxFuture<'static, ()>>,
+/// Watches that are to be run for as long as the caches are to be up to date.
+pub(crate) struct Watches<'a> {
+    pub client: &'a Client,
+    pub queue: &'a Arc<Queue>,
+    pub subscriptions: &'a Arc<Subscriptions>,
+    pub running: Vec<BoxFuture<'static, ()>>,
 }
 
 impl Watches<'_> {
-    /// Keeps a shelf up to date. The owner of what changes is due, and so is everybody who refers to it.
-    fn add<K, T>(
+    /// Keeps a cache of children up to date by their metadata alone.
+    fn metadata<K>(&mut self, kind: &'static str, cache: &Cache<ChildFacts>)
+    where
+        K: Watchable,
+        PartialObjectMeta<K>: Watchable,
+    {
+        self.add(kind, false, cache, None, child::project::<K>);
+    }
+
+    /// Keeps a cache up to date, and tells whom changes concern.
+    pub(crate) fn add<K, T>(
         &mut self,
-        shelf: &Shelf<T>,
-        referred: Option<Referred>,
+        kind: &'static str,
+        is_planned: bool,
+        cache: &Cache<T>,
         labels: Option<&str>,
-        project: fn(K) -> Sight<T>,
+        project: impl Fn(K) -> Option<Projection<T>> + Clone + Send + Sync + 'static,
     ) where
         K: Watchable,
         T: Send + Sync + 'static,
     {
-        for (scope, feed) in shelf.feeds() {
-            let (queue, index) = (self.queue.clone(), self.index.clone());
-            let changed = move |key: &Key, owner: Option<Key>| {
-                let referrers =
-                    referred.map(|kind| index.owners(&key.namespace, Reference::new(kind, &key.name)));
-                for due in owner.into_iter().chain(referrers.into_iter().flatten()) {
-                    queue.add(due);
-                }
+        for (scope, store) in cache.stores() {
+            let notifier = Notifier {
+                kind,
+                is_planned,
+                queue: self.queue.clone(),
+                subscriptions: self.subscriptions.clone(),
             };
             let mut config = watcher::Config::default().page_size(PAGE);
             config.label_selector = labels.map(str::to_owned);
@@ -168,13 +132,13 @@ impl Watches<'_> {
                 Some(namespace) => Api::namespaced(self.client.clone(), namespace),
                 None => Api::all(self.client.clone()),
             };
-            self.running.push(run(feed.clone(), api, config, project, changed).boxed());
+            self.running.push(run(store.clone(), api, config, project.clone(), notifier).boxed());
         }
     }
 }
 
 /// What can be watched, in a namespace or in all.
-trait Watchable:
+pub(crate) trait Watchable:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug + Send + 'static
 {
 }

@@ -1,126 +1,226 @@
-//! Children: applied if they have to be, deleted if they are no longer wanted.
+//! Children: applied if they have to be, deleted (pruned) if they are no longer wanted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::DynamicObject;
 use thv_plan::{Child, ChildKind, Scalable, Scaling};
 
-use crate::controlled::Controlled;
 use crate::engine::{Engine, PassError, Place};
-use crate::facts::Facts;
+use crate::events::Events;
 use crate::key::Key;
-use crate::ledger::Verdict;
-use crate::shelf::resource_version;
+use crate::last_applied::Verdict;
+use crate::projection::child::{Belonging, ChildFacts};
+use crate::projection::metadata::Writer;
+use crate::relation::Relation;
+use crate::writer::WriteError;
 
 /// How long we wait for something to go that stands in the way of a child.
 const SOON: Duration = Duration::from_secs(1);
 
+/// The object that children belong to.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner<'a> {
+    pub key: &'a Key,
+    pub uid: &'a str,
+}
+
 /// The writes of one pass.
-pub(crate) struct Converge<'a, S: Controlled> {
-    engine: &'a Engine<S>,
-    owner: &'a Key,
-    uid: &'a str,
+pub(crate) struct Converge<'a> {
+    engine: &'a Engine,
+    events: &'a Events,
+    owner: Owner<'a>,
+    /// The owner, as events refer to it.
+    regarding: ObjectReference,
     /// Versions of children that this pass itself has made.
     versions: BTreeMap<(ChildKind, String), (String, String)>,
     /// When something that was left alone is to be looked at again.
     again: Option<Duration>,
 }
 
-impl<'a, S: Controlled> Converge<'a, S> {
-    pub(crate) const fn new(engine: &'a Engine<S>, owner: &'a Key, uid: &'a str) -> Self {
-        Self { engine, owner, uid, versions: BTreeMap::new(), again: None }
+/// What is to be done about a child.
+enum Step {
+    /// It is created.
+    Create,
+    /// It is applied over this one.
+    Apply(Arc<ChildFacts>),
+    /// Nothing is sent.
+    Nothing,
+}
+
+impl<'a> Converge<'a> {
+    pub(crate) const fn new(
+        engine: &'a Engine,
+        events: &'a Events,
+        owner: Owner<'a>,
+        regarding: ObjectReference,
+    ) -> Self {
+        Self { engine, events, owner, regarding, versions: BTreeMap::new(), again: None }
     }
 
     /// When something that was left alone is to be looked at again.
-    pub(crate) const fn truce(&self) -> Option<Duration> {
+    pub(crate) const fn again(&self) -> Option<Duration> {
         self.again
+    }
+
+    /// Has the API server judge a child that would be applied, without effect.
+    pub(crate) async fn dry_run(&mut self, child: &Child) -> Result<(), PassError> {
+        let live = match self.step(child).await? {
+            Step::Nothing => return Ok(()),
+            Step::Create => None,
+            Step::Apply(live) => Some(live),
+        };
+        if child.random().is_some() {
+            return Ok(());
+        }
+        let version = live.as_ref().map(|live| (live.uid.as_str(), live.resource_version.as_str()));
+        Ok(self.engine.writer.dry_run(self.owner.key.namespace(), child, version).await?)
     }
 
     /// Applies a child, unless it is there just as we left it.
     pub(crate) async fn apply(&mut self, child: &Child) -> Result<(), PassError> {
-        let key = Key::new(&self.owner.namespace, child.name());
-        let shelf = self.engine.caches.children.get(&child.kind());
-        let Some(live) = shelf.and_then(|shelf| shelf.get(&key)) else {
-            return self.write(child, None).await;
-        };
-        if live.is_going || live.controller != self.uid {
-            // It belongs to an earlier object of our owner's name, or somebody has deleted it: it goes by itself.
-            self.look_again(SOON);
-            return Ok(());
-        }
-        match self.engine.ledger.judge(self.owner, child, &live) {
-            Verdict::Skip => {
-                self.engine.metrics.skipped(child.kind().kind());
-                Ok(())
-            }
-            Verdict::Truce { wait, is_news } => {
-                if is_news {
-                    self.engine.events.fight::<S>(self.owner, self.uid, child, wait).await;
-                }
-                self.look_again(wait);
-                Ok(())
-            }
-            Verdict::Apply => {
-                let version = self.version(child, &live, &key).await?;
+        match self.step(child).await? {
+            Step::Nothing => Ok(()),
+            Step::Create => self.create(child).await,
+            Step::Apply(live) => {
+                let version = self.version(child, &live).await?;
                 self.write(child, Some(version)).await
             }
         }
     }
 
+    /// What is to be done about a child, by what the cache shows of it and what we remember of having applied it.
+    async fn step(&mut self, child: &Child) -> Result<Step, PassError> {
+        let Owner { key, uid } = self.owner;
+        let name = key.object.sibling(child.name());
+        let cache = self.engine.caches.children(child.kind());
+        let Some(live) = cache.and_then(|cache| cache.get(&name)) else { return Ok(Step::Create) };
+        if live.is_terminating {
+            // Somebody has deleted it, and then it is made again.
+            self.look_again(SOON);
+            return Ok(Step::Nothing);
+        }
+        match live.belonging(child, key.kind, key.name(), uid) {
+            Belonging::Child if child.random().is_some() => return Ok(Step::Nothing),
+            Belonging::Child | Belonging::Orphan => {}
+            Belonging::Leftover => {
+                self.look_again(SOON);
+                return Ok(Step::Nothing);
+            }
+            Belonging::Foreign => return Err(WriteError::Taken { what: text(child) }.into()),
+        }
+        match self.engine.last_applied.judge(key, child, &live) {
+            Verdict::Skip => {
+                self.engine.metrics.skipped(child.kind().kind());
+                Ok(Step::Nothing)
+            }
+            Verdict::Hold { wait, is_news } => {
+                if is_news {
+                    self.events.contested(&self.regarding, child, wait).await;
+                }
+                self.look_again(wait);
+                Ok(Step::Nothing)
+            }
+            Verdict::Apply => Ok(Step::Apply(live)),
+        }
+    }
+
+    /// Creates a child. If there is one that our caches do not show, they lag behind, or it is not ours.
+    async fn create(&mut self, child: &Child) -> Result<(), PassError> {
+        let created = match child.random() {
+            Some(random) => {
+                let created = self.engine.writer.create(self.owner.key.namespace(), child, random).await;
+                created.map(|object| self.note(child.kind(), &object)).map_err(PassError::from)
+            }
+            None => self.write(child, None).await,
+        };
+        self.explained(child, created).await
+    }
+
+    async fn explained(&self, child: &Child, result: Result<(), PassError>) -> Result<(), PassError> {
+        let Err(PassError::Write(WriteError::Conflict { what })) = result else { return result };
+        let Owner { key, uid } = self.owner;
+        let found = self.engine.writer.child_metadata(key.namespace(), child).await?;
+        let is_foreign = |facts: Option<ChildFacts>| {
+            facts.is_none_or(|facts| facts.belonging(child, key.kind, key.name(), uid) == Belonging::Foreign)
+        };
+        match found {
+            Some(metadata) if is_foreign(ChildFacts::read(&metadata)) => {
+                Err(WriteError::Taken { what }.into())
+            }
+            _ => Err(WriteError::Conflict { what }.into()),
+        }
+    }
+
     /// The version of a child to base a write on: what this pass has made of it, else what the cache shows. What
-    /// the Go operator made is taken over first.
-    async fn version(&self, child: &Child, live: &Facts, key: &Key) -> Result<(String, String), PassError> {
+    /// the Go operator has written is taken over first, however often it comes back.
+    async fn version(&self, child: &Child, live: &ChildFacts) -> Result<(String, String), PassError> {
         let place = (child.kind(), child.name().to_owned());
         if let Some(version) = self.versions.get(&place) {
             return Ok(version.clone());
         }
         let known = (live.uid.clone(), live.resource_version.clone());
-        if live.is_applied {
+        if !live.needs_takeover {
             return Ok(known);
         }
-        let taken = self.engine.writer.take_over_child(child.kind(), key).await?;
+        let name = self.owner.key.object.sibling(child.name());
+        let taken = self.engine.writer.take_over_child(child.kind(), &name).await?;
         Ok(taken.unwrap_or(known))
     }
 
     async fn write(&mut self, child: &Child, live: Option<(String, String)>) -> Result<(), PassError> {
+        let key = self.owner.key;
         let live = live.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
-        let applied = self.engine.writer.apply(&self.owner.namespace, child, live).await?;
+        let applied = self.engine.writer.apply(key.namespace(), child, live).await?;
         self.note(child.kind(), &applied);
-        if let Some(facts) = Facts::read(&applied.metadata) {
+        if let Some(facts) = ChildFacts::read(&applied.metadata) {
             let changed = live.is_none_or(|(_, version)| version != facts.resource_version);
-            self.engine.ledger.applied(self.owner, child, &facts, changed);
+            self.engine.last_applied.applied(key, child, &facts, changed);
         }
         Ok(())
     }
 
-    /// Deletes the children of ours that are not among `wanted`.
+    /// Deletes the children that are not among `wanted`. An operator must have written them: what others have given our
+    /// owner is theirs, and is left and told.
     pub(crate) async fn prune(&mut self, wanted: &[Child]) -> Result<(), PassError> {
-        let engine = self.engine;
-        for (kind, shelf) in &engine.caches.children {
-            let ours = shelf
-                .select(&self.owner.namespace, |_, facts| facts.controller == self.uid && !facts.is_going);
-            for (key, facts) in ours {
-                let is_wanted = wanted.iter().any(|child| child.kind() == *kind && child.name() == key.name);
-                if !is_wanted {
-                    engine.writer.delete(*kind, &key, &facts.uid).await?;
+        let (engine, Owner { key, uid }) = (self.engine, self.owner);
+        let is_wanted = |kind: ChildKind, name: &str| {
+            wanted.iter().any(|child| child.kind() == kind && child.name() == name)
+        };
+        for (kind, cache) in &engine.caches.children {
+            for (name, facts) in cache.related(key.namespace(), Relation::ControlledBy { uid }) {
+                if is_wanted(*kind, &name.name) || facts.is_terminating || !facts.is_controlled_by(uid) {
+                    continue;
+                }
+                match facts.writer {
+                    Writer::Operator | Writer::GoOperator => {
+                        engine.writer.delete(*kind, &name, &facts.uid).await?;
+                    }
+                    // What proxies make, proxies look after.
+                    Writer::Proxy => {}
+                    Writer::Other => {
+                        if engine.last_applied.is_news(key, *kind, &name.name) {
+                            engine.metrics.left_unmanaged(kind.kind());
+                            self.events.unmanaged(&self.regarding, *kind, &name.name).await;
+                        }
+                    }
                 }
             }
         }
+        engine.last_applied.keep_only(key, is_wanted);
         Ok(())
     }
 
     /// Writes a replica count under the name of the hand-off manager.
     pub(crate) async fn scale(&mut self, scaling: &Scaling) -> Result<(), PassError> {
-        let scaled = self.engine.writer.scale(&self.owner.namespace, scaling).await?;
-        match scaling.kind {
-            Scalable::Deployment => self.note(ChildKind::Deployment, &scaled),
-            Scalable::StatefulSet => {
-                if let Some(feed) = self.engine.caches.backends.feed(&self.owner.namespace) {
-                    self.engine.remember(self.owner, Place::Backend, feed.written(resource_version(&scaled)));
-                }
-            }
-        }
+        let scaled = self.engine.writer.scale(self.owner.key.namespace(), scaling).await?;
+        let kind = match scaling.kind {
+            Scalable::Deployment => ChildKind::Deployment,
+            Scalable::StatefulSet => ChildKind::StatefulSet,
+        };
+        self.note(kind, &scaled);
         Ok(())
     }
 
@@ -131,13 +231,14 @@ impl<'a, S: Controlled> Converge<'a, S> {
         {
             self.versions.insert((kind, name.clone()), (uid.clone(), version.clone()));
         }
-        let feed = self.engine.caches.children.get(&kind).and_then(|shelf| shelf.feed(&self.owner.namespace));
-        if let Some(feed) = feed {
-            self.engine.remember(self.owner, Place::Child(kind), feed.written(resource_version(object)));
-        }
+        self.engine.note(self.owner.key, Place::Child(kind), self.engine.caches.children(kind), object);
     }
 
     fn look_again(&mut self, wait: Duration) {
         self.again = Some(self.again.map_or(wait, |earlier| earlier.min(wait)));
     }
+}
+
+fn text(child: &Child) -> String {
+    format!("{} {}", child.kind().kind(), child.name())
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
+use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
-use kube::{Client, Resource};
+use thv_api::conditions::Polarity;
 use thv_api::{Kind, Malformed, Object};
-use thv_plan::Child;
+use thv_plan::{Child, ChildKind, Planned};
 
-use crate::key::Key;
 use crate::metrics::{Metrics, Sent};
 
 /// Publishes events.
@@ -27,37 +27,33 @@ impl Events {
     }
 
     /// Tells of the conditions that have turned.
-    pub(crate) async fn turned<S: Kind>(
+    pub(crate) async fn turned<S: Planned>(
         &self,
-        object: &Object<S>,
+        metadata: &ObjectMeta,
         before: &[Condition],
         after: &[Condition],
     ) {
-        for condition in turned(before, after) {
+        for condition in turned(before, after, S::polarity) {
+            let is_bad = S::polarity(&condition.type_).is_bad(condition);
             let event = Event {
-                type_: if is_bad(condition) { EventType::Warning } else { EventType::Normal },
+                type_: if is_bad { EventType::Warning } else { EventType::Normal },
                 reason: condition.reason.clone(),
                 note: Some(condition.message.clone()),
                 action: condition.type_.clone(),
                 secondary: None,
             };
-            self.publish(&event, &object.object_ref(&())).await;
+            self.publish(&event, &reference::<S>(metadata)).await;
         }
     }
 
     /// Tells that an object cannot be read.
     pub(crate) async fn malformed<S: Kind>(&self, malformed: &Malformed) {
-        let metadata = &malformed.metadata;
-        let regarding = reference::<S>(
-            metadata.namespace.as_deref().unwrap_or_default(),
-            metadata.name.as_deref().unwrap_or_default(),
-            metadata.uid.as_deref().unwrap_or_default(),
-        );
+        let regarding = reference::<S>(&malformed.metadata);
         self.warn(&regarding, "Malformed", "Read", &malformed.to_string()).await;
     }
 
     /// Tells that somebody keeps changing what we own.
-    pub(crate) async fn fight<S: Kind>(&self, owner: &Key, uid: &str, child: &Child, wait: Duration) {
+    pub(crate) async fn contested(&self, owner: &ObjectReference, child: &Child, wait: Duration) {
         let note = format!(
             "somebody keeps changing {} {}, which belongs to this object; it is left alone for {} s. Find out who, \
              and change the spec here instead",
@@ -65,7 +61,17 @@ impl Events {
             child.name(),
             wait.as_secs()
         );
-        self.warn(&reference::<S>(&owner.namespace, &owner.name, uid), "Contested", "Apply", &note).await;
+        self.warn(owner, "Contested", "Apply", &note).await;
+    }
+
+    /// Tells that an object is not wanted any more and not ours to delete.
+    pub(crate) async fn unmanaged(&self, owner: &ObjectReference, kind: ChildKind, name: &str) {
+        let note = format!(
+            "{} {name} says that it belongs to this object, which has no use for it, and no operator has written it: it \
+             is left as it is. Delete it, or remove its ownerReference",
+            kind.kind(),
+        );
+        self.warn(owner, "UnmanagedChild", "Prune", &note).await;
     }
 
     async fn warn(&self, regarding: &ObjectReference, reason: &str, action: &str, note: &str) {
@@ -89,32 +95,29 @@ impl Events {
     }
 }
 
-fn reference<S: Kind>(namespace: &str, name: &str, uid: &str) -> ObjectReference {
+/// An object, as events refer to it.
+pub(crate) fn reference<S: Kind>(metadata: &ObjectMeta) -> ObjectReference {
     ObjectReference {
         api_version: Some(Object::<S>::api_version_text()),
         kind: Some(S::KIND.to_owned()),
-        namespace: Some(namespace.to_owned()),
-        name: Some(name.to_owned()),
-        uid: Some(uid.to_owned()),
+        namespace: metadata.namespace.clone(),
+        name: metadata.name.clone(),
+        uid: metadata.uid.clone(),
         ..ObjectReference::default()
     }
 }
 
 /// Conditions whose status is another than before. One that was not there before counts only if it is bad news.
-fn turned<'a>(before: &[Condition], after: &'a [Condition]) -> Vec<&'a Condition> {
+fn turned<'a>(
+    before: &[Condition],
+    after: &'a [Condition],
+    polarity: fn(&str) -> Polarity,
+) -> Vec<&'a Condition> {
     let is_news = |condition: &&Condition| match before.iter().find(|old| old.type_ == condition.type_) {
         Some(old) => old.status != condition.status,
-        None => is_bad(condition) && condition.type_ != "Ready",
+        None => polarity(&condition.type_).is_bad(condition) && condition.type_ != "Ready",
     };
     after.iter().filter(is_news).collect()
-}
-
-/// Whether a condition is one that somebody should do something about.
-fn is_bad(condition: &Condition) -> bool {
-    let good = condition.type_ == "Ready"
-        || condition.type_.contains("Valid")
-        || condition.type_.contains("Accepted");
-    if good { condition.status != "True" } else { condition.status == "True" }
 }
 
 #[cfg(test)]
@@ -137,7 +140,10 @@ mod tests {
     #[test]
     fn only_what_turns_is_news() {
         let names = |before: &[Condition], after: &[Condition]| -> Vec<String> {
-            turned(before, after).into_iter().map(|condition| condition.type_.clone()).collect()
+            turned(before, after, thv_api::conditions::mcp_server::polarity)
+                .into_iter()
+                .map(|condition| condition.type_.clone())
+                .collect()
         };
         let after = [
             condition("Ready", "False"),

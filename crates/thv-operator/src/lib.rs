@@ -1,36 +1,40 @@
 //! The operator: turns custom resources into workloads and an honest status.
 //!
-//! The only road is watch → [snapshot](loader) → plan → [converge](engine). Nothing here knows what a Deployment looks
-//! like; that is in `thv-plan`.
+//! The only road is watch → [snapshot] → plan → [converge]. Nothing here knows what a Deployment looks like, or what kinds
+//! there are; that is in `thv-plan`, and in the table of kinds ([`Registry`]).
 
+mod cache;
 mod caches;
 mod clock;
-mod controlled;
 mod converge;
 mod endpoints;
 mod engine;
 mod events;
-mod facts;
-mod fields;
-mod index;
+mod finalize;
 mod key;
+mod last_applied;
 mod leader;
-mod ledger;
-mod loader;
 mod metrics;
 mod operator;
 mod options;
-mod owner;
+mod pace;
 pub mod platform;
+mod projection;
 mod queue;
 pub mod rbac;
-mod seen;
-mod shelf;
+mod reconcile;
+mod registry;
+mod relation;
+mod report;
+mod snapshot;
+mod subscriptions;
 mod takeover;
+mod watch;
 mod writer;
 
 pub use endpoints::{Endpoint, Readiness};
 pub use leader::Leader;
 pub use metrics::Metrics;
-pub use operator::Operator;
+pub use operator::{Operator, Tuning};
 pub use options::{Bind, Environment, Options};
+pub use registry::Registry;

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use thv_api::kinds::MCPServerSpec;
-use thv_operator::{Endpoint, Environment, Leader, Metrics, Operator, Options, Readiness, platform};
+use thv_operator::{
+    Endpoint, Environment, Leader, Metrics, Operator, Options, Readiness, Registry, platform,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -88,7 +89,8 @@ async fn operate(
         let identity = std::env::var("HOSTNAME").unwrap_or_else(|_| "thv-operator".to_owned());
         Leader::new(client.clone(), namespace, format!("{identity}_{}", std::process::id()))
     });
-    let operator: Operator<MCPServerSpec> = Operator::new(client, settings, &environment.scopes, metrics);
+    let registry = Registry::all();
+    let operator = Operator::new(client, &registry, settings, &environment.scopes, metrics, options.tuning());
     operator.run(leader, readiness, stop).await;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Metrics of the operator, each named once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -10,11 +10,17 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::queue::Queue;
+
 /// What was sent to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 pub enum Sent {
     /// Server-side apply of a child.
     Apply,
+    /// The same without effect, to see whether it would be refused.
+    DryRun,
+    /// The creation of a Secret with random content.
+    Create,
     /// Server-side apply of a status.
     ApplyStatus,
     /// A merge patch, for annotations.
@@ -62,7 +68,9 @@ pub struct Metrics {
     seconds: Family<KindLabel, Histogram>,
     waiting: Family<KindLabel, Gauge>,
     busy: Family<KindLabel, Gauge>,
+    unmanaged: Family<KindLabel, Counter>,
     leading: Gauge,
+    queue: OnceLock<Arc<Queue>>,
 }
 
 impl Metrics {
@@ -78,7 +86,9 @@ impl Metrics {
             seconds,
             waiting: Family::default(),
             busy: Family::default(),
+            unmanaged: Family::default(),
             leading: Gauge::default(),
+            queue: OnceLock::new(),
             registry: Registry::default(),
         };
         registry.register("writes", "Writes to the API server", metrics.writes.clone());
@@ -88,6 +98,9 @@ impl Metrics {
         registry.register("reconcile_seconds", "How long passes take", metrics.seconds.clone());
         registry.register("queue_depth", "Objects that wait for a pass", metrics.waiting.clone());
         registry.register("queue_busy", "Objects that a pass works on", metrics.busy.clone());
+        let unmanaged =
+            "Objects that are not wanted any more and were left, because no operator has written them";
+        registry.register("unmanaged_children", unmanaged, metrics.unmanaged.clone());
         registry.register("leader", "Whether this replica leads", metrics.leading.clone());
         Arc::new(Self { registry, ..metrics })
     }
@@ -112,11 +125,26 @@ impl Metrics {
         }
     }
 
-    /// How long the queue is.
-    pub fn queue(&self, kind: &'static str, (waiting, busy): (usize, usize)) {
+    /// An object was left that we would delete if an operator had written it.
+    pub fn left_unmanaged(&self, kind: &'static str) {
+        self.unmanaged.get_or_create(&KindLabel { kind }).inc();
+    }
+
+    /// From now on, the length of this queue is told.
+    pub(crate) fn observe(&self, queue: Arc<Queue>) {
+        // A second operator in one process keeps its queue to itself.
+        let _ = self.queue.set(queue);
+    }
+
+    fn measure(&self) {
+        let Some(queue) = self.queue.get() else { return };
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        self.waiting.get_or_create(&KindLabel { kind }).set(number(waiting));
-        self.busy.get_or_create(&KindLabel { kind }).set(number(busy));
+        self.waiting.clear();
+        self.busy.clear();
+        for (kind, (waiting, busy)) in queue.depth() {
+            self.waiting.get_or_create(&KindLabel { kind }).set(number(waiting));
+            self.busy.get_or_create(&KindLabel { kind }).set(number(busy));
+        }
     }
 
     /// Whether this replica leads.
@@ -126,6 +154,7 @@ impl Metrics {
 
     /// All of them as text, in the form that Prometheus reads.
     pub fn text(&self) -> String {
+        self.measure();
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
@@ -147,13 +176,15 @@ mod tests {
         metrics.wrote(Sent::ApplyStatus, true);
         metrics.wrote(Sent::Event, false);
         metrics.passed("MCPServer", 0.1, Some("conflict"));
-        metrics.queue("MCPServer", (3, 1));
+        let queue = Arc::new(Queue::default());
+        queue.add(crate::key::Key::new("MCPServer", "ns", "s"));
+        metrics.observe(queue);
         let text = metrics.text();
         for line in [
             r#"toolhive_operator_writes_total{verb="ApplyStatus",ok="Yes"} 1"#,
             r#"toolhive_operator_writes_total{verb="Event",ok="No"} 1"#,
             r#"toolhive_operator_reconcile_errors_total{kind="MCPServer",error="conflict"} 1"#,
-            r#"toolhive_operator_queue_depth{kind="MCPServer"} 3"#,
+            r#"toolhive_operator_queue_depth{kind="MCPServer"} 1"#,
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }

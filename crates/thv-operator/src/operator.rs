@@ -10,24 +10,29 @@ use thv_plan::Settings;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::caches::Caches;
-use crate::controlled::Controlled;
+use crate::caches::{Caches, Watches};
 use crate::endpoints::Readiness;
 use crate::engine::{Engine, PassError};
-use crate::events::Events;
-use crate::index::Index;
 use crate::key::Key;
 use crate::leader::Leader;
-use crate::loader::Loader;
 use crate::metrics::Metrics;
+use crate::pace::Pace;
 use crate::queue::Queue;
-use crate::writer::{WriteError, Writer};
+use crate::reconcile::{Again, Context};
+use crate::registry::{Kinds, Registry};
+use crate::snapshot::Loader;
+use crate::subscriptions::Subscriptions;
+use crate::writer::Writer;
 
 /// How many objects are worked on at once. Most of a pass is waiting for the API server.
 const WORKERS: usize = 8;
 
 /// How long passes that are under way may take when we are told to stop.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// So many passes in a row have to fail before it is told, unless trying again will not help: what passes within three
+/// seconds is nobody's business.
+const REPORTED_FAILURES: u32 = 5;
 
 /// Whether we have been told to stop.
 type Stopped = watch::Receiver<bool>;
@@ -38,26 +43,54 @@ async fn told(stopped: &Stopped) {
     let _ = stopped.clone().wait_for(|stopped| *stopped).await;
 }
 
-/// Everything that one kind needs to be run.
-pub struct Operator<S: Controlled> {
-    engine: Engine<S>,
-    queue: Arc<Queue>,
-    index: Arc<Index>,
-    caches: Arc<Caches>,
-    client: Client,
-    metrics: Arc<Metrics>,
+/// How an operator works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tuning {
+    /// How often every object is looked at again although nothing has changed.
+    pub resync: Duration,
+    /// How many rollouts that nobody asked for start in a second.
+    pub rollouts_per_second: f64,
 }
 
-impl<S: Controlled> Operator<S> {
-    /// An operator for these scopes: namespaces, or nothing for all of them.
-    pub fn new(client: Client, settings: Settings, scopes: &[Option<String>], metrics: Arc<Metrics>) -> Self {
-        let caches = Arc::new(Caches::new(scopes));
-        let index = Arc::new(Index::default());
-        let loader = Loader::new(client.clone(), caches.clone(), index.clone(), Arc::new(settings));
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { resync: Duration::from_mins(30), rollouts_per_second: 5.0 }
+    }
+}
+
+/// One set of caches, watches, subscriptions and a queue for all kinds.
+pub struct Operator {
+    engine: Engine,
+    kinds: Arc<Kinds>,
+    queue: Arc<Queue>,
+    client: Client,
+    metrics: Arc<Metrics>,
+    tuning: Tuning,
+}
+
+impl Operator {
+    /// An operator for these kinds and scopes: namespaces, or nothing for all of them.
+    pub fn new(
+        client: Client,
+        registry: &Registry,
+        settings: Settings,
+        scopes: &[Option<String>],
+        metrics: Arc<Metrics>,
+        tuning: Tuning,
+    ) -> Self {
+        let kinds = Arc::new(registry.kinds(scopes));
+        let loader = Loader {
+            client: client.clone(),
+            caches: Arc::new(Caches::new(scopes, &kinds.pods())),
+            kinds: kinds.clone(),
+            subscriptions: Arc::new(Subscriptions::default()),
+            settings: Arc::new(settings),
+        };
         let writer = Writer::new(client.clone(), metrics.clone());
-        let events = Events::new(client.clone(), &format!("{}-controller", S::SINGULAR), metrics.clone());
-        let engine = Engine::new(caches.clone(), writer, loader, events, metrics.clone());
-        Self { engine, queue: Arc::default(), index, caches, client, metrics }
+        let engine = Engine::new(loader, writer, metrics.clone(), Pace::new(tuning.rollouts_per_second));
+        let queue = Arc::new(Queue::default());
+        metrics.observe(queue.clone());
+        Self { engine, kinds, queue, client, metrics, tuning }
     }
 
     /// Works until `stop` is ready, leading only while `leader` does. What is being worked on then is finished.
@@ -68,12 +101,11 @@ impl<S: Controlled> Operator<S> {
         stop: impl Future<Output = ()>,
     ) {
         let (stopping, stopped) = watch::channel(false);
-        let watches = self.caches.watches(&self.client, &self.queue, &self.index);
-        let mut watches: FuturesUnordered<_> = watches.into_iter().collect();
+        let mut watches: FuturesUnordered<_> = self.watches().into_iter().collect();
         let watching = async { while watches.next().await.is_some() {} };
         let working = async {
             readiness.waits_for("the caches are not complete yet");
-            self.caches.ready().await;
+            self.ready().await;
             readiness.set();
             tracing::info!("the caches are complete");
             self.lead(leader.as_mut(), stopped).await;
@@ -94,6 +126,28 @@ impl<S: Controlled> Operator<S> {
         }
     }
 
+    fn watches(&self) -> Vec<futures::future::BoxFuture<'static, ()>> {
+        let loader = &self.engine.loader;
+        let mut watches = Watches {
+            client: &self.client,
+            queue: &self.queue,
+            subscriptions: &loader.subscriptions,
+            running: Vec::new(),
+        };
+        for row in self.kinds.rows() {
+            row.objects.watch(&mut watches, &loader.settings, row.reconciler.is_some());
+        }
+        self.engine.caches.watch(&mut watches);
+        watches.running
+    }
+
+    async fn ready(&self) {
+        for row in self.kinds.rows() {
+            row.objects.ready().await;
+        }
+        self.engine.caches.ready().await;
+    }
+
     /// Works whenever we lead, until told to stop.
     async fn lead(&self, leader: Option<&mut Leader>, stopped: Stopped) {
         let Some(leader) = leader else {
@@ -108,12 +162,23 @@ impl<S: Controlled> Operator<S> {
             tracing::info!("leading");
             self.metrics.leads(true);
             // Somebody else may have written what we remember as ours.
-            self.engine.ledger.clear();
+            self.engine.last_applied.clear();
+            self.requeue_all();
             tokio::select! {
                 () = leader.keep() => tracing::warn!("leadership is lost"),
                 () = self.work(&stopped) => {}
             }
             self.metrics.leads(false);
+        }
+    }
+
+    /// Has every object looked at.
+    fn requeue_all(&self) {
+        for row in self.kinds.rows().filter(|row| row.reconciler.is_some()) {
+            let kind = row.objects.kind();
+            for object in row.objects.names() {
+                self.queue.add(Key { kind, object });
+            }
         }
     }
 
@@ -126,40 +191,78 @@ impl<S: Controlled> Operator<S> {
 
     /// Takes one object after the other, and none once told to stop.
     async fn worker(&self, stopped: &Stopped) {
+        let context = Context { engine: &self.engine, client: &self.client, metrics: &self.metrics };
         loop {
             let key = tokio::select! {
                 biased;
                 () = told(stopped) => return,
                 key = self.queue.next() => key,
             };
+            let Some(reconciler) = self.kinds.get(key.kind).and_then(|row| row.reconciler.as_deref()) else {
+                self.queue.done(&key);
+                continue;
+            };
             let start = Instant::now();
-            let result = self.engine.pass(&key).await;
-            self.settle(&key, result, start.elapsed()).await;
-            self.metrics.queue(S::KIND, self.queue.depth());
+            let result = reconciler.pass(context, &key.object).await;
+            self.metrics.passed(
+                key.kind,
+                start.elapsed().as_secs_f64(),
+                result.as_ref().err().map(PassError::word),
+            );
+            match result {
+                Ok(again) => self.settle(&key, again),
+                Err(error) => {
+                    let is_told = error.is_definite() || self.queue.failures(&key) + 1 >= REPORTED_FAILURES;
+                    if is_told && !error.is_routine() {
+                        if let Err(error) = reconciler.report(context, &key.object, &error).await {
+                            tracing::debug!(%key, %error, "the status could not be written either");
+                        }
+                    }
+                    self.back_off(&key, &error);
+                }
+            }
         }
     }
 
-    async fn settle(&self, key: &Key, result: Result<Option<Duration>, PassError>, took: Duration) {
-        let error = result.as_ref().err().map(PassError::word);
-        self.metrics.passed(S::KIND, took.as_secs_f64(), error);
-        match result {
-            Ok(again) => {
-                self.queue.done(key);
-                if let Some(wait) = again {
-                    self.queue.add_after(key.clone(), wait);
-                }
-            }
-            Err(error @ (PassError::Behind | PassError::Write(WriteError::Conflict { .. }))) => {
-                let wait = self.queue.failed(key);
-                tracing::debug!(%key, %error, ?wait, "a pass starts anew");
-            }
-            Err(error) => {
-                if let Err(error) = self.engine.report(key, &error).await {
-                    tracing::debug!(%key, %error, "the status could not be written either");
-                }
-                let wait = self.queue.failed(key);
-                tracing::warn!(%key, %error, ?wait, "a pass failed and is tried again");
-            }
+    /// A pass has come to its end. The object is requeued for the next time that it wants, and for the resync at the
+    /// latest: should a change ever be told to nobody, it is found then.
+    fn settle(&self, key: &Key, again: Again) {
+        self.queue.done(key);
+        let is_there = self.kinds.get(key.kind).is_some_and(|row| row.objects.contains(&key.object));
+        if is_there {
+            let resync = spread(self.tuning.resync, key);
+            self.queue.add_after(key.clone(), again.map_or(resync, |again| again.min(resync)));
         }
+    }
+
+    /// A pass has failed. The object is requeued after a backoff that grows.
+    fn back_off(&self, key: &Key, error: &PassError) {
+        let wait = self.queue.failed(key);
+        if error.is_routine() {
+            tracing::debug!(%key, %error, ?wait, "a pass starts anew");
+        } else {
+            tracing::warn!(%key, %error, ?wait, "a pass failed and is tried again");
+        }
+    }
+}
+
+/// A time between three quarters of this one and all of it, always the same for one object: objects that appear together
+/// do not come back together.
+fn spread(period: Duration, key: &Key) -> Duration {
+    let sum = key.name().bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    period - (period / 4).mul_f64(f64::from(sum % 1_000) / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_that_appear_together_are_looked_at_again_one_after_the_other() {
+        let period = Duration::from_secs(100);
+        let times: std::collections::BTreeSet<Duration> =
+            (0..50).map(|number| spread(period, &Key::new("K", "ns", &format!("server-{number}")))).collect();
+        assert!(times.len() > 40, "{times:?}");
+        assert!(times.iter().all(|time| *time <= period && *time >= period * 3 / 4), "{times:?}");
     }
 }

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use thv_api::names::children::keys;
 use thv_api::names::env;
 use thv_plan::{DefaultRedis, Platform, Settings};
+use thv_value::GoDuration;
+
+use crate::operator::Tuning;
 
 /// Runs MCP servers on Kubernetes.
 ///
@@ -28,9 +32,46 @@ pub struct Options {
     #[arg(long)]
     pub leader_elect: bool,
 
+    /// How often every object is looked at again although nothing has changed, such as 30m; nothing is written if all is
+    /// well
+    #[arg(long, default_value = "30m", value_parser = period)]
+    pub resync_period: Duration,
+
+    /// How many rollouts may start in a second that nobody asked for: after an upgrade of the operator, or an edit of
+    /// something that many objects refer to
+    #[arg(long, default_value_t = 5.0, value_parser = rate)]
+    pub max_rollouts_per_second: f64,
+
     /// A kubeconfig, for running outside of a cluster
     #[arg(long)]
     pub kubeconfig: Option<PathBuf>,
+}
+
+impl Options {
+    /// How the operator is to work.
+    pub const fn tuning(&self) -> Tuning {
+        Tuning { resync: self.resync_period, rollouts_per_second: self.max_rollouts_per_second }
+    }
+}
+
+/// Reads `30m`, `1h30m` or `5s`.
+fn period(text: &str) -> Result<Duration, String> {
+    let duration: GoDuration = text.parse().map_err(|error| format!("{error}"))?;
+    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or_default();
+    let period = Duration::from_nanos(nanoseconds);
+    if period < Duration::from_secs(1) {
+        Err("write a second or more, such as 30m".to_owned())
+    } else {
+        Ok(period)
+    }
+}
+
+/// Reads a number above zero.
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
+        _ => Err("write a number above zero, such as 5 or 0.5".to_owned()),
+    }
 }
 
 /// An address to listen on, or none.

@@ -16,7 +16,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// A queue of keys with due times.
 #[derive(Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Notify,
 }
@@ -52,12 +52,12 @@ impl State {
 
 impl Queue {
     /// This key wants attention now.
-    pub fn add(&self, key: Key) {
+    pub(crate) fn add(&self, key: Key) {
         self.add_at(key, Instant::now());
     }
 
     /// This key wants attention after a while, unless something else makes it due earlier.
-    pub fn add_after(&self, key: Key, wait: Duration) {
+    pub(crate) fn add_after(&self, key: Key, wait: Duration) {
         self.add_at(key, Instant::now() + wait);
     }
 
@@ -68,7 +68,7 @@ impl Queue {
 
     /// The next key that is due, once there is one. It is in the caller's hands until [`Queue::done`] or
     /// [`Queue::failed`].
-    pub async fn next(&self) -> Key {
+    pub(crate) async fn next(&self) -> Key {
         loop {
             let changed = self.changed.notified();
             let wait = {
@@ -98,15 +98,20 @@ impl Queue {
     }
 
     /// The caller is finished with a key, and what it did was all right.
-    pub fn done(&self, key: &Key) {
+    pub(crate) fn done(&self, key: &Key) {
         self.finish(key, |state| {
             state.failures.remove(key);
             None
         });
     }
 
-    /// The caller has failed with a key: it is due again after a wait that grows. Returns the wait.
-    pub fn failed(&self, key: &Key) -> Duration {
+    /// How often in a row a pass over this key has failed.
+    pub(crate) fn failures(&self, key: &Key) -> u32 {
+        self.state().failures.get(key).copied().unwrap_or_default()
+    }
+
+    /// The caller has failed with a key: it is due again after a wait that grows, the backoff. Returns the wait.
+    pub(crate) fn failed(&self, key: &Key) -> Duration {
         let mut wait = FIRST_WAIT;
         self.finish(key, |state| {
             let failures = state.failures.entry(key.clone()).or_default();
@@ -138,10 +143,18 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// How many keys wait, and how many are being worked on.
-    pub fn depth(&self) -> (usize, usize) {
-        let state = self.state();
-        (state.due.len(), state.busy.len())
+    /// How many keys of each kind are due, and how many are being worked on. Those that are requeued for later do not
+    /// count.
+    pub(crate) fn depth(&self) -> BTreeMap<&'static str, (usize, usize)> {
+        let (state, now) = (self.state(), Instant::now());
+        let mut depth: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+        for (_, key) in state.order.iter().take_while(|(at, _)| *at <= now) {
+            depth.entry(key.kind).or_default().0 += 1;
+        }
+        for key in state.busy.keys() {
+            depth.entry(key.kind).or_default().1 += 1;
+        }
+        depth
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -156,7 +169,7 @@ mod tests {
     use super::*;
 
     fn key(name: &str) -> Key {
-        Key::new("ns", name)
+        Key::new("K", "ns", name)
     }
 
     #[tokio::test(start_paused = true)]
@@ -172,7 +185,11 @@ mod tests {
         assert_eq!(queue.next().await, key("a"));
         queue.done(&key("a"));
         assert!(queue.next().now_or_never().is_none());
-        assert_eq!(queue.depth(), (0, 0));
+        assert!(queue.depth().is_empty());
+        queue.add_after(key("later"), Duration::from_mins(1));
+        assert!(queue.depth().is_empty(), "it is not due");
+        queue.add(key("b"));
+        assert_eq!(queue.depth(), BTreeMap::from([("K", (1, 0))]));
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,17 +3,18 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::{GroupVersionKind, PartialObjectMeta};
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thv_api::names::field_managers;
 use thv_api::{Kind, Object};
-use thv_plan::{Child, ChildKind, Scalable, Scaling};
+use thv_plan::{Child, ChildKind, Random, Scaling};
 
-use crate::key::Key;
+use crate::key::NamespacedName;
 use crate::metrics::{Metrics, Sent};
 use crate::takeover::{self, Part};
 
@@ -33,7 +34,21 @@ pub(crate) enum WriteError {
         /// What was to be written.
         what: String,
     },
-    /// The API server refused it, or could not be reached.
+    /// The namespace is being deleted, and nothing can be created in it any more.
+    #[error("the namespace of {what} is being deleted")]
+    Terminating {
+        /// What was to be written.
+        what: String,
+    },
+    /// The API server does not accept it, and will not until somebody changes something.
+    #[error("the API server refuses {what}: {message}")]
+    Refused {
+        /// What was to be written.
+        what: String,
+        /// The words of the API server.
+        message: String,
+    },
+    /// The API server could not be reached, or failed.
     #[error("cannot write {what}: {source}")]
     Api {
         /// What was to be written.
@@ -67,50 +82,96 @@ impl Writer {
         child: &Child,
         live: Option<(&str, &str)>,
     ) -> Result<DynamicObject, WriteError> {
+        self.send(namespace, child, live, Sent::Apply).await
+    }
+
+    /// Applies a child without effect: whether the API server would refuse it.
+    pub(crate) async fn dry_run(
+        &self,
+        namespace: &str,
+        child: &Child,
+        live: Option<(&str, &str)>,
+    ) -> Result<(), WriteError> {
+        self.send(namespace, child, live, Sent::DryRun).await.map(drop)
+    }
+
+    async fn send(
+        &self,
+        namespace: &str,
+        child: &Child,
+        live: Option<(&str, &str)>,
+        sent: Sent,
+    ) -> Result<DynamicObject, WriteError> {
         let mut body = child.body().clone();
         put_precondition(&mut body, live);
         let api = self.children(child.kind(), namespace);
-        let params = PatchParams::apply(field_managers::OPERATOR).force();
+        let dry_run = sent == Sent::DryRun;
+        let params = PatchParams { dry_run, ..PatchParams::apply(field_managers::OPERATOR).force() };
         let result = api.patch(child.name(), &params, &Patch::Apply(&body)).await;
-        let result = result.map_err(|error| failure(child_text(child), error));
-        self.metrics.wrote(Sent::Apply, result.is_ok());
-        match (result, live) {
-            (Err(WriteError::Conflict { what }), None) => Err(self.explain_conflict(&api, child, what).await),
-            (result, _) => result,
-        }
+        self.metrics.wrote(sent, result.is_ok());
+        result.map_err(|error| failure(child_text(child), error))
     }
 
-    /// A creation that fails may have met an object that our caches do not show: because they lag behind, or
-    /// because it is not ours.
-    async fn explain_conflict(&self, api: &Api<DynamicObject>, child: &Child, what: String) -> WriteError {
-        match api.get_metadata_opt(child.name()).await {
-            Ok(Some(object)) if crate::facts::Facts::read(&object.metadata).is_none() => {
-                WriteError::Taken { what }
-            }
-            _ => WriteError::Conflict { what },
-        }
+    /// Creates a Secret with random content. It is not applied: what we apply and do not mention later would go, and
+    /// nobody is to know the content later.
+    pub(crate) async fn create(
+        &self,
+        namespace: &str,
+        child: &Child,
+        random: &Random,
+    ) -> Result<DynamicObject, WriteError> {
+        let what = child_text(child);
+        let mut bytes = vec![0; random.bytes];
+        getrandom::fill(&mut bytes).map_err(|error| WriteError::Api {
+            what: what.clone(),
+            source: Box::new(kube::Error::Service(Box::new(error))),
+        })?;
+        let mut body = child.body().clone();
+        put(&mut body, "data", json!({ random.key.as_str(): ByteString(bytes) }));
+        let object = serde_json::from_value(body).map_err(|error| WriteError::Api {
+            what: what.clone(),
+            source: Box::new(kube::Error::SerdeError(error)),
+        })?;
+        let params =
+            PostParams { field_manager: Some(field_managers::OPERATOR.to_owned()), ..PostParams::default() };
+        let result = self.children(child.kind(), namespace).create(&params, &object).await;
+        self.metrics.wrote(Sent::Create, result.is_ok());
+        result.map_err(|error| failure(what, error))
+    }
+
+    /// The metadata of a child as it is now, whoever made it.
+    pub(crate) async fn child_metadata(
+        &self,
+        namespace: &str,
+        child: &Child,
+    ) -> Result<Option<ObjectMeta>, WriteError> {
+        let found = self.children(child.kind(), namespace).get_metadata_opt(child.name()).await;
+        let found = found.map_err(|error| failure(child_text(child), error))?;
+        Ok(found.map(|object| object.metadata))
     }
 
     /// Applies the status of an object.
     pub(crate) async fn apply_status<S: Kind>(
         &self,
-        key: &Key,
+        name: &NamespacedName,
         status: &Value,
-    ) -> Result<Object<S>, WriteError> {
+    ) -> Result<PartialObjectMeta<Object<S>>, WriteError> {
         let body = json!({
             "apiVersion": Object::<S>::api_version_text(), "kind": S::KIND,
-            "metadata": {"name": key.name}, "status": status,
+            "metadata": {"name": &*name.name}, "status": status,
         });
         let params = PatchParams::apply(field_managers::OPERATOR).force();
-        let result = self.owners::<S>(key).patch_status(&key.name, &params, &Patch::Apply(&body)).await;
+        // The answer is read as metadata alone: the rest of the object may be malformed.
+        let api: Api<PartialObjectMeta<Object<S>>> = Api::namespaced(self.client.clone(), &name.namespace);
+        let result = api.patch_status(&name.name, &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(Sent::ApplyStatus, result.is_ok());
-        result.map_err(|error| failure(format!("the status of {} {key}", S::KIND), error))
+        result.map_err(|error| failure(format!("the status of {} {name}", S::KIND), error))
     }
 
     /// Writes annotations on an object, if it is still the version that was read.
     pub(crate) async fn annotate<S: Kind>(
         &self,
-        key: &Key,
+        name: &NamespacedName,
         resource_version: &str,
         annotations: &Value,
     ) -> Result<Object<S>, WriteError> {
@@ -119,36 +180,41 @@ impl Writer {
             field_manager: Some(field_managers::OPERATOR.to_owned()),
             ..PatchParams::default()
         };
-        let result = self.owners::<S>(key).patch(&key.name, &params, &Patch::Merge(&body)).await;
+        let result = self.owners::<S>(name).patch(&name.name, &params, &Patch::Merge(&body)).await;
         self.metrics.wrote(Sent::MergePatch, result.is_ok());
-        result.map_err(|error| failure(format!("annotations of {} {key}", S::KIND), error))
+        result.map_err(|error| failure(format!("annotations of {} {name}", S::KIND), error))
     }
 
-    /// Adds or removes our finalizer and no other, if the object is still the version that was read.
+    /// Adds or removes our finalizer and no other, if the object is still the version that was read. Nothing is written
+    /// if it is that way already.
     pub(crate) async fn finalizer<S: Kind>(
         &self,
-        key: &Key,
+        name: &NamespacedName,
         metadata: &ObjectMeta,
         change: FinalizerChange,
-    ) -> Result<PartialObjectMeta<Object<S>>, WriteError> {
-        let what = format!("the finalizer of {} {key}", S::KIND);
-        let operations =
-            change.operations(metadata).ok_or_else(|| WriteError::Conflict { what: what.clone() })?;
-        self.json_patch(&self.owners::<S>(key), &key.name, what, operations).await
+    ) -> Result<Option<PartialObjectMeta<Object<S>>>, WriteError> {
+        let what = format!("the finalizer of {} {name}", S::KIND);
+        let Some(operations) = change.operations(metadata) else { return Ok(None) };
+        match self.json_patch(&self.owners::<S>(name), &name.name, what, operations).await {
+            // Without the object there is no finalizer either.
+            Err(WriteError::Api { source, .. }) if is_not_found(&source) => Ok(None),
+            result => result.map(Some),
+        }
     }
 
     /// Makes the Go operator's part of a status ours. Nothing happens if there is none.
     pub(crate) async fn take_over_status<S: Kind>(
         &self,
-        key: &Key,
+        name: &NamespacedName,
     ) -> Result<Option<PartialObjectMeta<Object<S>>>, WriteError> {
-        let what = format!("the managed fields of {} {key}", S::KIND);
-        let api = self.owners::<S>(key);
-        let metadata = api.get_metadata_opt(&key.name).await.map_err(|error| failure(what.clone(), error))?;
+        let what = format!("the managed fields of {} {name}", S::KIND);
+        let api = self.owners::<S>(name);
+        let metadata =
+            api.get_metadata_opt(&name.name).await.map_err(|error| failure(what.clone(), error))?;
         let Some(patch) = metadata.and_then(|object| takeover::patch(&object.metadata, Part::Status)) else {
             return Ok(None);
         };
-        self.json_patch(&api, &key.name, what, patch).await.map(Some)
+        self.json_patch(&api, &name.name, what, patch).await.map(Some)
     }
 
     /// Makes the Go operator's fields of a child ours, and returns the uid and resourceVersion that the child has
@@ -156,14 +222,14 @@ impl Writer {
     pub(crate) async fn take_over_child(
         &self,
         kind: ChildKind,
-        key: &Key,
+        name: &NamespacedName,
     ) -> Result<Option<(String, String)>, WriteError> {
-        let what = format!("the managed fields of {} {key}", kind.kind());
-        let api = self.children(kind, &key.namespace);
-        let found = api.get_metadata_opt(&key.name).await.map_err(|error| failure(what.clone(), error))?;
+        let what = format!("the managed fields of {} {name}", kind.kind());
+        let api = self.children(kind, &name.namespace);
+        let found = api.get_metadata_opt(&name.name).await.map_err(|error| failure(what.clone(), error))?;
         let Some(found) = found else { return Ok(None) };
         let metadata = match takeover::patch(&found.metadata, Part::Main) {
-            Some(patch) => self.json_patch(&api, &key.name, what, patch).await?.metadata,
+            Some(patch) => self.json_patch(&api, &name.name, what, patch).await?.metadata,
             None => found.metadata,
         };
         Ok(metadata.uid.zip(metadata.resource_version))
@@ -206,10 +272,7 @@ impl Writer {
         scaling: &Scaling,
     ) -> Result<DynamicObject, WriteError> {
         let Scaling { kind, name, identity, replicas, annotations, before_children: _ } = scaling;
-        let kind = match kind {
-            Scalable::Deployment => "Deployment",
-            Scalable::StatefulSet => "StatefulSet",
-        };
+        let kind = kind.kind();
         let mut metadata = json!({
             "name": name, "uid": identity.uid, "resourceVersion": identity.resource_version,
         });
@@ -227,8 +290,13 @@ impl Writer {
     }
 
     /// Deletes a child, if it is still the one that was meant. That it is gone already is fine.
-    pub(crate) async fn delete(&self, kind: ChildKind, key: &Key, uid: &str) -> Result<(), WriteError> {
-        self.delete_object(kind.api_version(), kind.kind(), key, uid).await
+    pub(crate) async fn delete(
+        &self,
+        kind: ChildKind,
+        name: &NamespacedName,
+        uid: &str,
+    ) -> Result<(), WriteError> {
+        self.delete_object(kind.api_version(), kind.kind(), name, uid).await
     }
 
     /// Deletes any object by its uid.
@@ -236,18 +304,18 @@ impl Writer {
         &self,
         api_version: &str,
         kind: &str,
-        key: &Key,
+        name: &NamespacedName,
         uid: &str,
     ) -> Result<(), WriteError> {
         let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
         let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::background() };
-        let result = self.dynamic(api_version, kind, &key.namespace).delete(&key.name, &params).await;
+        let result = self.dynamic(api_version, kind, &name.namespace).delete(&name.name, &params).await;
         self.metrics.wrote(Sent::Delete, result.is_ok());
         match result {
             Ok(_) => Ok(()),
             // Another object of that name, or none: the one that was meant is gone.
             Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 => Ok(()),
-            Err(error) => Err(failure(format!("{kind} {key}"), error)),
+            Err(error) => Err(failure(format!("{kind} {name}"), error)),
         }
     }
 
@@ -262,8 +330,8 @@ impl Writer {
         Api::namespaced_with(self.client.clone(), namespace, &resource)
     }
 
-    fn owners<S: Kind>(&self, key: &Key) -> Api<Object<S>> {
-        Api::namespaced(self.client.clone(), &key.namespace)
+    fn owners<S: Kind>(&self, name: &NamespacedName) -> Api<Object<S>> {
+        Api::namespaced(self.client.clone(), &name.namespace)
     }
 }
 
@@ -284,6 +352,7 @@ impl FinalizerChange {
         let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": version});
         let present = metadata.finalizers.as_deref().unwrap_or_default();
         let change = match self {
+            Self::Add(name) if present.iter().any(|finalizer| finalizer == name) => return None,
             Self::Add(name) if present.is_empty() => {
                 json!({"op": "add", "path": "/metadata/finalizers", "value": [name]})
             }
@@ -320,10 +389,22 @@ fn child_text(child: &Child) -> String {
 }
 
 fn failure(what: String, error: kube::Error) -> WriteError {
-    match error {
-        kube::Error::Api(status) if status.code == 409 => WriteError::Conflict { what },
-        error => WriteError::Api { what, source: Box::new(error) },
+    let kube::Error::Api(status) = &error else { return WriteError::Api { what, source: Box::new(error) } };
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    if causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating") {
+        return WriteError::Terminating { what };
     }
+    match status.code {
+        409 => WriteError::Conflict { what },
+        // Not signed in, not there, too slow, too many: nothing is wrong with what was sent.
+        401 | 404 | 408 | 429 => WriteError::Api { what, source: Box::new(error) },
+        400..500 => WriteError::Refused { what, message: status.message.clone() },
+        _ => WriteError::Api { what, source: Box::new(error) },
+    }
+}
+
+fn is_not_found(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
 #[cfg(test)]
@@ -357,6 +438,7 @@ mod tests {
             expect(json!({"op": "remove", "path": "/metadata/finalizers/1"}))
         );
         assert_eq!(remove.operations(&with(&["theirs"])), None);
+        assert_eq!(add.operations(&with(&["ours"])), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The objects that make up a desired state.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::digest::digest;
@@ -15,29 +17,35 @@ pub enum ChildKind {
     Role,
     /// `RoleBinding`.
     RoleBinding,
+    /// `Secret`.
+    Secret,
     /// `Service`.
     Service,
     /// `ServiceAccount`.
     ServiceAccount,
+    /// `StatefulSet`. Its pods may have volume claims by template, which nobody can change later.
+    StatefulSet,
 }
 
 impl ChildKind {
     /// Every kind, in the order in which children are written: what others need comes first, and workloads
     /// last, so that a pod never starts before its configuration and its rights are there.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
+        Self::Secret,
         Self::ConfigMap,
         Self::ServiceAccount,
         Self::Role,
         Self::RoleBinding,
         Self::Service,
+        Self::StatefulSet,
         Self::Deployment,
     ];
 
     /// The group and version, as in `apiVersion`.
     pub const fn api_version(self) -> &'static str {
         match self {
-            Self::ConfigMap | Self::Service | Self::ServiceAccount => "v1",
-            Self::Deployment => "apps/v1",
+            Self::ConfigMap | Self::Secret | Self::Service | Self::ServiceAccount => "v1",
+            Self::Deployment | Self::StatefulSet => "apps/v1",
             Self::Role | Self::RoleBinding => "rbac.authorization.k8s.io/v1",
         }
     }
@@ -49,16 +57,23 @@ impl ChildKind {
             Self::Deployment => "Deployment",
             Self::Role => "Role",
             Self::RoleBinding => "RoleBinding",
+            Self::Secret => "Secret",
             Self::Service => "Service",
             Self::ServiceAccount => "ServiceAccount",
+            Self::StatefulSet => "StatefulSet",
         }
     }
 
     /// Whether the API server counts changes of its spec in `metadata.generation`.
     pub const fn has_generation(self) -> bool {
         match self {
-            Self::Deployment => true,
-            Self::ConfigMap | Self::Role | Self::RoleBinding | Self::Service | Self::ServiceAccount => false,
+            Self::Deployment | Self::StatefulSet => true,
+            Self::ConfigMap
+            | Self::Role
+            | Self::RoleBinding
+            | Self::Secret
+            | Self::Service
+            | Self::ServiceAccount => false,
         }
     }
 }
@@ -69,6 +84,17 @@ pub struct Child {
     kind: ChildKind,
     name: String,
     body: Value,
+    identity: BTreeMap<String, String>,
+    random: Option<Random>,
+}
+
+/// Content that is made up when a child is created, and never changes afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Random {
+    /// The key in the data of a Secret.
+    pub key: String,
+    /// How many bytes. They are written in base64.
+    pub bytes: usize,
 }
 
 impl Child {
@@ -83,7 +109,29 @@ impl Child {
                 metadata.insert("name".to_owned(), name.into());
             }
         }
-        Self { kind, name: name.to_owned(), body }
+        Self { kind, name: name.to_owned(), body, identity: BTreeMap::new(), random: None }
+    }
+
+    /// A Secret that is made once, with random content that nobody ever changes. `body` has everything else.
+    pub fn random_secret(name: &str, body: Value, random: Random) -> Self {
+        Self { random: Some(random), ..Self::new(ChildKind::Secret, name, body) }
+    }
+
+    /// Says by which labels an object is known as a child of its owner. One that has them, that nobody else controls
+    /// and that we have written is adopted.
+    #[must_use]
+    pub fn identified_by(self, labels: BTreeMap<String, String>) -> Self {
+        Self { identity: labels, ..self }
+    }
+
+    /// The labels by which it is known.
+    pub const fn identity(&self) -> &BTreeMap<String, String> {
+        &self.identity
+    }
+
+    /// The content that is made up, if there is some.
+    pub const fn random(&self) -> Option<&Random> {
+        self.random.as_ref()
     }
 
     /// Its kind.

@@ -15,6 +15,7 @@ pub mod mcp_server;
 mod metadata;
 mod overrides;
 mod plan;
+mod planned;
 pub mod proxy_role;
 mod quantity;
 mod reference;
@@ -30,13 +31,17 @@ mod truce;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};
-pub use child::{Child, ChildKind};
+pub use child::{Child, ChildKind, Random};
 pub use digest::{canonical, digest, hex};
 pub use env::{Env, EnvValue};
 pub use image::pull_policy;
-pub use live::{Identity, Live, LiveBackend, LiveDeployment, LivePod, PodHealth};
-pub use plan::{Children, Plan, Scalable, Scaling};
-pub use reference::{Read, Reference, References, Referent, Referred};
+pub use live::{
+    ContainerFailure, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
+    PodSelector, Rollout,
+};
+pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
+pub use planned::{Deletion, Failure, Planned, Refers};
+pub use reference::{AnyObject, Read, Reference, References, Referent, Target};
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;

@@ -1,7 +1,6 @@
 //! What is to be done about one object.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use thv_api::Kind;
 
@@ -14,18 +13,48 @@ use crate::revision::Decision;
 pub struct Plan<S: Kind> {
     /// The revision of the content, for kinds that have one. A new one is written before any child.
     pub revision: Option<Decision>,
+    /// What this means for pods that run.
+    pub disruption: Disruption,
     /// The children.
     pub children: Children,
     /// Replica counts that are handed over to others, or taken from them for a while.
     pub scalings: Vec<Scaling>,
     /// Pods to delete, because their user asked for an immediate restart: name and uid.
-    pub doomed_pods: Vec<(String, String)>,
+    pub pods_to_delete: Vec<(String, String)>,
     /// Annotations to write on the object itself, once everything above has been done.
     pub annotations: BTreeMap<String, String>,
     /// The status.
     pub status: S::Status,
-    /// When to look again even if nothing happens.
-    pub again: Option<Duration>,
+}
+
+impl<S: Kind> Plan<S> {
+    /// A plan with these children and this status, and nothing else.
+    pub const fn new(children: Children, status: S::Status) -> Self {
+        Self {
+            revision: None,
+            disruption: Disruption::None,
+            children,
+            scalings: Vec::new(),
+            pods_to_delete: Vec::new(),
+            annotations: BTreeMap::new(),
+            status,
+        }
+    }
+}
+
+/// What a plan means for pods that run.
+///
+/// A plan that replaces them is tried without effect first (a dry run): children that are applied until the API
+/// server refuses one would leave pods between two revisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disruption {
+    /// They stay, or there are none.
+    None,
+    /// They are replaced, and the user has just edited the object.
+    Edited,
+    /// They are replaced, and the object is what it was: something that it refers to has changed, or the operator
+    /// itself. That may be true of many objects at once, so they take turns.
+    Unasked,
 }
 
 /// What becomes of the children.
@@ -37,13 +66,23 @@ pub enum Children {
     Exactly(Vec<Child>),
 }
 
-/// What a replica count is written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a replica count is written to, and what an autoscaler targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scalable {
     /// A Deployment.
     Deployment,
     /// A StatefulSet.
     StatefulSet,
+}
+
+impl Scalable {
+    /// The name of the kind.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Deployment => "Deployment",
+            Self::StatefulSet => "StatefulSet",
+        }
+    }
 }
 
 /// A replica count that is written under the name of the hand-off manager, so that it does not fall to the default

@@ -1,30 +1,33 @@
 //! Everything that a plan is made from.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use thv_api::{Kind, Object};
+use thv_api::Object;
 
-use crate::live::Live;
+use crate::planned::Planned;
 use crate::reference::References;
 use crate::settings::Settings;
 
 /// One object and all that bears on it, read once, before anything is written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot<S: Kind> {
+pub struct Snapshot<S: Planned> {
     /// The object.
     pub owner: Arc<Object<S>>,
+    /// When each of [`Planned::REQUESTS`] was written on it, by the clock of the API server.
+    pub requested: BTreeMap<String, Timestamp>,
     /// What it refers to, directly or through others.
     pub references: References,
     /// What is there of it.
-    pub live: Live,
+    pub live: S::Live,
     /// What the operator was started with.
     pub settings: Arc<Settings>,
     /// The time.
     pub now: Timestamp,
 }
 
-impl<S: Kind> Snapshot<S> {
+impl<S: Planned> Snapshot<S> {
     /// The name of the object.
     pub fn name(&self) -> &str {
         self.owner.metadata.name.as_deref().unwrap_or_default()

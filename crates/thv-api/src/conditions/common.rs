@@ -4,7 +4,7 @@ use super::condition;
 
 condition! {
     /// Whether sessions are at risk because several replicas do not share them.
-    SessionStorageWarning = "SessionStorageWarning" {
+    SessionStorageWarning = Bad "SessionStorageWarning" {
         /// Several replicas, and no store that they share.
         True Missing = "SessionStorageMissingForReplicas",
         /// Several replicas share a store.
@@ -16,7 +16,7 @@ condition! {
 
 condition! {
     /// Whether the identity provider referred to can be used.
-    OIDCConfigRefValidated = "OIDCConfigRefValidated" {
+    OIDCConfigRefValidated = Good "OIDCConfigRefValidated" {
         /// It can.
         True Valid = "OIDCConfigRefValid",
         /// It is not there.
@@ -30,7 +30,7 @@ condition! {
 
 condition! {
     /// Whether the shared authorization rules referred to can be used.
-    AuthzConfigRefValidated = "AuthzConfigRefValidated" {
+    AuthzConfigRefValidated = Good "AuthzConfigRefValidated" {
         /// They can.
         True Valid = "AuthzConfigRefValid",
         /// They are not there.
@@ -44,7 +44,7 @@ condition! {
 
 condition! {
     /// Whether the telemetry settings referred to can be used.
-    TelemetryConfigRefValidated = "TelemetryConfigRefValidated" {
+    TelemetryConfigRefValidated = Good "TelemetryConfigRefValidated" {
         /// They can.
         True Valid = "TelemetryConfigRefValid",
         /// They are not there.
@@ -58,7 +58,7 @@ condition! {
 
 condition! {
     /// Whether the settings of the authorization server referred to can be used.
-    AuthServerRefValidated = "AuthServerRefValidated" {
+    AuthServerRefValidated = Good "AuthServerRefValidated" {
         /// They can.
         True Valid = "AuthServerRefValid",
         /// The reference is to a kind that cannot hold them.
@@ -78,7 +78,7 @@ condition! {
 
 condition! {
     /// Whether the certificate authorities for the identity provider can be used.
-    CABundleRefValidated = "CABundleRefValidated" {
+    CABundleRefValidated = Good "CABundleRefValidated" {
         /// They can.
         True Valid = "CABundleRefValid",
         /// The ConfigMap is not there.
@@ -90,7 +90,7 @@ condition! {
 
 condition! {
     /// Whether a deprecated field is set that has no effect here.
-    AuthzPrimaryUpstreamProviderIgnored = "AuthzPrimaryUpstreamProviderIgnored" {
+    AuthzPrimaryUpstreamProviderIgnored = Bad "AuthzPrimaryUpstreamProviderIgnored" {
         /// It is.
         True Ignored = "PrimaryUpstreamProviderIgnored",
     }
@@ -98,7 +98,7 @@ condition! {
 
 condition! {
     /// Whether the pod template can be used.
-    PodTemplateValid = "PodTemplateValid" {
+    PodTemplateValid = Good "PodTemplateValid" {
         /// It can.
         True Valid = "ValidPodTemplateSpec",
         /// It is not a pod template.
@@ -108,7 +108,7 @@ condition! {
 
 condition! {
     /// Whether the group referred to can be used.
-    GroupRefValidated = "GroupRefValidated" {
+    GroupRefValidated = Good "GroupRefValidated" {
         /// It can.
         True Valid = "GroupRefIsValid",
         /// It is not there.
@@ -120,7 +120,7 @@ condition! {
 
 condition! {
     /// Whether identities are made up, because an upstream provider does not say who the user is.
-    IdentitySynthesized = "IdentitySynthesized" {
+    IdentitySynthesized = Bad "IdentitySynthesized" {
         /// Some upstream providers do not say.
         True WithoutUserInfo = "OAuth2UpstreamWithoutUserInfo",
         /// All upstream providers say.

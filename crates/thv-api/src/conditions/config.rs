@@ -4,7 +4,7 @@ use super::condition;
 
 condition! {
     /// Whether an object that is being deleted has to wait.
-    DeletionBlocked = "DeletionBlocked" {
+    DeletionBlocked = Bad "DeletionBlocked" {
         /// Workloads still refer to it.
         True ReferencedByWorkloads = "ReferencedByWorkloads",
     }
@@ -16,7 +16,7 @@ pub mod validated {
 
     condition! {
         /// Whether the object can be used.
-        Valid = "Valid" {
+        Valid = Good "Valid" {
             /// It can.
             True Succeeded = "ValidationSucceeded",
             /// It cannot.
@@ -31,7 +31,7 @@ pub mod checked {
 
     condition! {
         /// Whether the object can be used.
-        Valid = "Valid" {
+        Valid = Good "Valid" {
             /// It can.
             True Valid = "ConfigValid",
             /// It cannot.
@@ -47,7 +47,7 @@ pub mod external_auth {
 
     condition! {
         /// Whether the object can be used.
-        Valid = "Valid" {
+        Valid = Good "Valid" {
             /// It can.
             True Succeeded = "ValidationSucceeded",
             /// It cannot.

@@ -5,7 +5,7 @@ use super::condition;
 
 condition! {
     /// Whether the model is served.
-    ModelReady = "ModelReady" {
+    ModelReady = Good "ModelReady" {
         /// It is.
         True Ready = "ModelReady",
         /// It is being downloaded.
@@ -17,7 +17,7 @@ condition! {
 
 condition! {
     /// Whether the volume for models is there.
-    VolumeReady = "VolumeReady" {
+    VolumeReady = Good "VolumeReady" {
         /// It is.
         True Ready = "VolumeReady",
         /// It is being made.

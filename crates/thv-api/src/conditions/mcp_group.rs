@@ -4,7 +4,7 @@ use super::condition;
 
 condition! {
     /// Whether the members of the group are known.
-    MCPServersChecked = "MCPServersChecked" {
+    MCPServersChecked = Good "MCPServersChecked" {
         /// They are.
         True Succeeded = "ListMCPServersCheckSucceeded",
         /// They could not be looked up.

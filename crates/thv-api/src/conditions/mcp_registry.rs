@@ -5,7 +5,7 @@ use super::condition;
 
 condition! {
     /// Whether the registry can be called.
-    Ready = "Ready" {
+    Ready = Good "Ready" {
         /// It can.
         True Ready = "Ready",
         /// No pod is ready.

@@ -9,7 +9,7 @@ use super::condition;
 
 condition! {
     /// Whether the proxy can be called.
-    Ready = "Ready" {
+    Ready = Good "Ready" {
         /// It can.
         True DeploymentReady = "DeploymentReady",
         /// No pod is ready.
@@ -21,7 +21,7 @@ condition! {
 
 condition! {
     /// Whether the spec makes sense.
-    ConfigurationValid = "ConfigurationValid" {
+    ConfigurationValid = Good "ConfigurationValid" {
         /// It does.
         True Valid = "ConfigurationValid",
         /// The URL of the remote server is malformed or not allowed.
@@ -41,7 +41,7 @@ condition! {
 
 condition! {
     /// Whether authentication and authorization are set up.
-    AuthConfigured = "AuthConfigured" {
+    AuthConfigured = Good "AuthConfigured" {
         /// They are.
         True Valid = "AuthValid",
         /// They are not.
@@ -51,7 +51,7 @@ condition! {
 
 condition! {
     /// Whether the choice of tools referred to can be used.
-    ToolConfigValidated = "ToolConfigValidated" {
+    ToolConfigValidated = Good "ToolConfigValidated" {
         /// It can.
         True Valid = "ToolConfigValid",
         /// It is not there.
@@ -63,7 +63,7 @@ condition! {
 
 condition! {
     /// Whether the external authentication settings referred to can be used.
-    ExternalAuthConfigValidated = "ExternalAuthConfigValidated" {
+    ExternalAuthConfigValidated = Good "ExternalAuthConfigValidated" {
         /// They can.
         True Valid = "ExternalAuthConfigValid",
         /// They are not there.

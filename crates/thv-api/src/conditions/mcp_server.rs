@@ -4,11 +4,11 @@ pub use super::common::{
     AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored,
     CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, PodTemplateValid, SessionStorageWarning,
 };
-use super::condition;
+use super::{condition, polarities};
 
 condition! {
     /// Whether the server can be called.
-    Ready = "Ready" {
+    Ready = Good "Ready" {
         /// It can.
         True Ready = "Ready",
         /// It cannot.
@@ -18,7 +18,7 @@ condition! {
 
 condition! {
     /// Whether fewer replicas run than asked for, because the transport allows one only.
-    StdioReplicaCapped = "StdioReplicaCapped" {
+    StdioReplicaCapped = Bad "StdioReplicaCapped" {
         /// One replica runs in place of several.
         True CapAt1 = "StdioTransportCapAt1",
         /// As many run as asked for.
@@ -28,7 +28,7 @@ condition! {
 
 condition! {
     /// Whether an autoscaler and this server disagree about the number of replicas. There only when they do.
-    AutoscalerConflict = "AutoscalerConflict" {
+    AutoscalerConflict = Bad "AutoscalerConflict" {
         /// An autoscaler targets the Deployment, and the spec sets the number: the spec wins again and again.
         True ReplicasSet = "ReplicasSetInSpec",
         /// An autoscaler targets the Deployment, and the transport allows one replica only.
@@ -38,7 +38,7 @@ condition! {
 
 condition! {
     /// Whether everything that the user added to our objects is there. Absent when nothing was added.
-    OverridesAccepted = "OverridesAccepted" {
+    OverridesAccepted = Good "OverridesAccepted" {
         /// It is.
         True Accepted = "OverridesAccepted",
         /// Some of it would displace what the system depends on, and was left out.
@@ -48,7 +48,7 @@ condition! {
 
 condition! {
     /// Whether the spec makes sense by itself. What it refers to has conditions of its own.
-    SpecValid = "SpecValid" {
+    SpecValid = Good "SpecValid" {
         /// It does.
         True Valid = "ValidSpec",
         /// It does not, and what was there before stays until it does.
@@ -60,7 +60,7 @@ condition! {
 
 condition! {
     /// Whether settings of the server, or of what it refers to, have no effect on it. There only when some have none.
-    SettingsIgnored = "SettingsIgnored" {
+    SettingsIgnored = Bad "SettingsIgnored" {
         /// Some have none.
         True WithoutEffect = "SettingsWithoutEffect",
     }
@@ -68,7 +68,7 @@ condition! {
 
 condition! {
     /// Whether the rate limits can be enforced.
-    RateLimitConfigValid = "RateLimitConfigValid" {
+    RateLimitConfigValid = Good "RateLimitConfigValid" {
         /// They can.
         True Valid = "RateLimitConfigValid",
         /// There are none.
@@ -80,7 +80,7 @@ condition! {
 
 condition! {
     /// Whether the telemetry settings referred to can be used.
-    TelemetryConfigRefValidated = "TelemetryConfigRefValidated" {
+    TelemetryConfigRefValidated = Good "TelemetryConfigRefValidated" {
         /// They can.
         True Valid = "TelemetryConfigRefValid",
         /// They are not there.
@@ -94,7 +94,7 @@ condition! {
 
 condition! {
     /// Whether the external authentication settings referred to can be used. There only when they cannot.
-    ExternalAuthConfigValidated = "ExternalAuthConfigValidated" {
+    ExternalAuthConfigValidated = Good "ExternalAuthConfigValidated" {
         /// They are not valid, for a reason that they do not tell.
         False InvalidExternalAuthConfig = "InvalidExternalAuthConfig",
         /// They are not valid.
@@ -110,8 +110,29 @@ condition! {
 
 condition! {
     /// Whether the webhooks referred to can be used.
-    WebhookConfigValidated = "WebhookConfigValidated" {
+    WebhookConfigValidated = Good "WebhookConfigValidated" {
         /// They cannot.
         False Invalid = "WebhookConfigInvalid",
     }
 }
+
+polarities![
+    AuthServerRefValidated,
+    AuthzConfigRefValidated,
+    AuthzPrimaryUpstreamProviderIgnored,
+    AutoscalerConflict,
+    CABundleRefValidated,
+    ExternalAuthConfigValidated,
+    GroupRefValidated,
+    OIDCConfigRefValidated,
+    OverridesAccepted,
+    PodTemplateValid,
+    RateLimitConfigValid,
+    Ready,
+    SessionStorageWarning,
+    SettingsIgnored,
+    SpecValid,
+    StdioReplicaCapped,
+    TelemetryConfigRefValidated,
+    WebhookConfigValidated,
+];

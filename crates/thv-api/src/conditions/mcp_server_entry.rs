@@ -5,7 +5,7 @@ use super::condition;
 
 condition! {
     /// Whether the entry can be used.
-    Valid = "Valid" {
+    Valid = Good "Valid" {
         /// It can.
         True Valid = "ConfigValid",
         /// It cannot; other conditions say why.
@@ -15,7 +15,7 @@ condition! {
 
 condition! {
     /// Whether the URL of the remote server is well formed and allowed.
-    RemoteURLValidated = "RemoteURLValidated" {
+    RemoteURLValidated = Good "RemoteURLValidated" {
         /// It is.
         True Valid = "RemoteURLValid",
         /// It is not.
@@ -25,7 +25,7 @@ condition! {
 
 condition! {
     /// Whether the external authentication settings referred to are there.
-    ExternalAuthConfigValidated = "ExternalAuthConfigValidated" {
+    ExternalAuthConfigValidated = Good "ExternalAuthConfigValidated" {
         /// They are.
         True Valid = "AuthConfigValid",
         /// There is no reference.
@@ -37,7 +37,7 @@ condition! {
 
 condition! {
     /// Whether the certificate authorities for the remote server are there.
-    CABundleRefValidated = "CABundleRefValidated" {
+    CABundleRefValidated = Good "CABundleRefValidated" {
         /// They are.
         True Valid = "CABundleRefValid",
         /// There is no reference.
@@ -49,7 +49,7 @@ condition! {
 
 condition! {
     /// Whether the Secrets for headers are there.
-    HeaderSecretRefsValidated = "HeaderSecretRefsValidated" {
+    HeaderSecretRefsValidated = Good "HeaderSecretRefsValidated" {
         /// They are.
         True Valid = "HeaderSecretsValid",
         /// A Secret or a key is missing.

@@ -39,10 +39,31 @@ impl Status {
     }
 }
 
+/// Whether it is good news that a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polarity {
+    /// It is: somebody should do something when it does not hold.
+    Good,
+    /// It is not: somebody should do something when it holds.
+    Bad,
+}
+
+impl Polarity {
+    /// Whether a condition of this polarity, as it is, is one that somebody should do something about.
+    pub fn is_bad(self, condition: &Condition) -> bool {
+        match self {
+            Self::Good => condition.status != Status::True.as_str(),
+            Self::Bad => condition.status == Status::True.as_str(),
+        }
+    }
+}
+
 /// A reason, which knows the condition that it is a reason of.
 pub trait Reason: Copy {
     /// The type of the condition.
     const TYPE: &'static str;
+    /// Whether it is good news that the condition holds.
+    const POLARITY: Polarity;
 
     /// The spelling in conditions.
     fn as_str(self) -> &'static str;
@@ -88,6 +109,11 @@ impl<'a> Observation<'a> {
         Self { generation, now, live }
     }
 
+    /// The generation that was looked at.
+    pub const fn generation(&self) -> i64 {
+        self.generation
+    }
+
     /// A condition with the status that its reason implies.
     pub fn condition<R: Reason>(&self, reason: R, message: impl Into<String>) -> Condition {
         self.build(R::TYPE.to_owned(), reason, reason.status(), message.into())
@@ -123,6 +149,12 @@ pub fn find<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Conditio
     conditions.iter().find(|condition| condition.type_ == type_)
 }
 
+/// Puts a condition in the place of the one of its type.
+pub fn set(conditions: &mut Vec<Condition>, condition: Condition) {
+    conditions.retain(|other| other.type_ != condition.type_);
+    conditions.push(condition);
+}
+
 /// Whether the condition of a type is there and holds.
 pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
     find(conditions, type_).is_some_and(|condition| condition.status == Status::True.as_str())
@@ -133,11 +165,12 @@ pub fn is_false(conditions: &[Condition], type_: &str) -> bool {
     find(conditions, type_).is_some_and(|condition| condition.status == Status::False.as_str())
 }
 
-/// Declares a type of condition by its reasons, each with the status that it goes with.
+/// Declares a type of condition by its reasons, each with the status that it goes with: `Ready = Good "Ready" { … }` is
+/// good news when it holds.
 macro_rules! condition {
     (
         $(#[$doc:meta])+
-        $name:ident = $type:literal {
+        $name:ident = $polarity:ident $type:literal {
             $( $(#[$meaning:meta])+ $status:ident $variant:ident = $text:literal ),+ $(,)?
         }
     ) => {
@@ -154,6 +187,7 @@ macro_rules! condition {
 
         impl $crate::conditions::Reason for $name {
             const TYPE: &'static str = $type;
+            const POLARITY: $crate::conditions::Polarity = $crate::conditions::Polarity::$polarity;
 
             fn as_str(self) -> &'static str {
                 match self {
@@ -170,6 +204,19 @@ macro_rules! condition {
     };
 }
 use condition;
+
+/// Declares `polarity`, which knows the conditions of one kind by their types.
+macro_rules! polarities {
+    ($($name:ident),+ $(,)?) => {
+        /// Whether a condition of this type is good news when it holds. What the kind does not have is taken for good.
+        pub fn polarity(type_: &str) -> $crate::conditions::Polarity {
+            use $crate::conditions::Reason as _;
+            $( if type_ == $name::TYPE { return $name::POLARITY; } )+
+            $crate::conditions::Polarity::Good
+        }
+    };
+}
+use polarities;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use super::condition;
 
 condition! {
     /// Whether the steps make sense.
-    WorkflowValidated = "WorkflowValidated" {
+    WorkflowValidated = Good "WorkflowValidated" {
         /// They do.
         True Success = "ValidationSuccess",
         /// They do not.
@@ -22,7 +22,7 @@ condition! {
 
 condition! {
     /// Whether virtual servers can use the tool.
-    Ready = "Ready" {
+    Ready = Good "Ready" {
         /// They can.
         True Ready = "WorkflowReady",
         /// They cannot.

@@ -8,7 +8,7 @@ use super::{ReasonAbout, condition};
 
 condition! {
     /// Whether the virtual server can be called.
-    Ready = "Ready" {
+    Ready = Good "Ready" {
         /// It can.
         True DeploymentReady = "DeploymentReady",
         /// All pods have failed.
@@ -36,7 +36,7 @@ condition! {
 
 condition! {
     /// Whether the spec makes sense.
-    Valid = "Valid" {
+    Valid = Good "Valid" {
         /// It does.
         True Succeeded = "ValidationSucceeded",
         /// It does not.
@@ -46,7 +46,7 @@ condition! {
 
 condition! {
     /// Whether the pod template can be used.
-    PodTemplateSpecValid = "PodTemplateSpecValid" {
+    PodTemplateSpecValid = Good "PodTemplateSpecValid" {
         /// It can.
         True Valid = "PodTemplateSpecValid",
         /// It is not a pod template.
@@ -56,7 +56,7 @@ condition! {
 
 condition! {
     /// Whether the group referred to can be used.
-    GroupRefValidated = "GroupRefValidated" {
+    GroupRefValidated = Good "GroupRefValidated" {
         /// It can.
         True Valid = "GroupRefValid",
         /// It is not there.
@@ -68,7 +68,7 @@ condition! {
 
 condition! {
     /// Whether the composite tools referred to can be used.
-    CompositeToolRefsValidated = "CompositeToolRefsValidated" {
+    CompositeToolRefsValidated = Good "CompositeToolRefsValidated" {
         /// They can.
         True Valid = "CompositeToolRefsValid",
         /// One is not there.
@@ -80,7 +80,7 @@ condition! {
 
 condition! {
     /// Whether the embedding server referred to can be called.
-    EmbeddingServerReady = "EmbeddingServerReady" {
+    EmbeddingServerReady = Good "EmbeddingServerReady" {
         /// It can.
         True Ready = "EmbeddingServerReady",
         /// It is not there.
@@ -92,7 +92,7 @@ condition! {
 
 condition! {
     /// Whether the settings of the authorization server can be used.
-    AuthServerConfigValidated = "AuthServerConfigValidated" {
+    AuthServerConfigValidated = Good "AuthServerConfigValidated" {
         /// They can.
         True Valid = "AuthServerConfigValid",
         /// They cannot.
@@ -108,7 +108,7 @@ condition! {
 
 condition! {
     /// Whether the upstream provider that the rules see was chosen by accident.
-    AuthzUpstreamSelectionWarning = "AuthzUpstreamSelectionWarning" {
+    AuthzUpstreamSelectionWarning = Bad "AuthzUpstreamSelectionWarning" {
         /// There are several, and none was named.
         True AutoSelected = "AuthzUpstreamAutoSelected",
     }
@@ -116,7 +116,7 @@ condition! {
 
 condition! {
     /// Whether authentication and authorization are set up.
-    AuthConfigured = "AuthConfigured" {
+    AuthConfigured = Good "AuthConfigured" {
         /// They are.
         True Valid = "AuthValid",
         /// A Secret is missing.
@@ -133,7 +133,7 @@ macro_rules! auth_config {
     ($(#[$doc:meta])+ $name:ident = $type:literal) => {
         condition! {
             $(#[$doc])+
-            $name = $type {
+            $name = Good $type {
                 /// It can.
                 True Succeeded = "ConversionSucceeded",
                 /// It cannot be expressed for a virtual server.
@@ -171,7 +171,7 @@ impl ReasonAbout for DiscoveredAuthConfig {}
 
 condition! {
     /// Whether the servers of the group are known. The virtual server itself says so.
-    BackendsDiscovered = "BackendsDiscovered" {
+    BackendsDiscovered = Good "BackendsDiscovered" {
         /// They are.
         True Discovered = "BackendsDiscovered",
     }
@@ -179,7 +179,7 @@ condition! {
 
 condition! {
     /// Whether some servers cannot be called. The virtual server itself says so, and only then.
-    Degraded = "Degraded" {
+    Degraded = Bad "Degraded" {
         /// Some cannot.
         True BackendsDegraded = "BackendsDegraded",
     }

@@ -24,6 +24,7 @@ pub(super) fn run_config(owner: &MCPServer, text: &str, checksum: &str) -> Child
         "data": { keys::RUN_CONFIG: text },
     });
     Child::new(ChildKind::ConfigMap, &mcp_server::run_config(name), body)
+        .identified_by(labels::configuration(Workload::McpServer, name))
 }
 
 /// The authorization rules that stand in the spec, as a file. The proxy enforces what its configuration says, which
@@ -45,4 +46,5 @@ pub(super) fn inline_authz(owner: &MCPServer, rules: &InlineAuthz) -> Child {
         "data": { keys::AUTHZ: canonical(&document) },
     });
     Child::new(ChildKind::ConfigMap, &mcp_server::inline_authz(name), body)
+        .identified_by(labels::workload(Workload::McpServer, name))
 }

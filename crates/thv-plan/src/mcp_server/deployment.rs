@@ -136,10 +136,10 @@ pub(super) fn deployment(
     let mut metadata = metadata.render();
     metadata.insert("ownerReferences".to_owned(), controller(owner));
     let selector = labels::workload(Workload::McpServer, name_of(owner));
-    let mut spec = json!({ "selector": { "matchLabels": selector }, "template": template });
+    let mut spec = json!({ "selector": { "matchLabels": &selector }, "template": template });
     if let (Some(replicas), Some(spec)) = (replicas, spec.as_object_mut()) {
         spec.insert("replicas".to_owned(), replicas.into());
     }
     let body = json!({ "metadata": metadata, "spec": spec });
-    Child::new(ChildKind::Deployment, &mcp_server::deployment(name_of(owner)), body)
+    Child::new(ChildKind::Deployment, &mcp_server::deployment(name_of(owner)), body).identified_by(selector)
 }

@@ -2,13 +2,16 @@
 //!
 //! [`plan`] puts together what the modules say: `content` renders everything but the revision, `rendered` puts it under
 //! one, `replicas` and `restart` deal with what is live, `phase`, `status` and the conditions tell what came of it.
+//! `planned` has what the engine wants to know of the kind.
 
 mod checks;
 mod conditions;
 mod config_maps;
 mod content;
 mod deployment;
+mod live;
 mod phase;
+mod planned;
 mod pod_patch;
 mod proxy_env;
 mod rbac;
@@ -19,18 +22,19 @@ mod restart;
 mod service;
 mod status;
 
-use std::collections::BTreeMap;
-
 use thv_api::kinds::{MCPServer, MCPServerSpec};
 use thv_api::names::annotations;
+
+pub use self::live::Live;
 
 use self::content::Resolution;
 use self::rendered::Rendered;
 use self::restart::Request;
 use self::status::Judgement;
 use crate::live::LiveDeployment;
-use crate::plan::{Children, Plan};
+use crate::plan::{Children, Disruption, Plan};
 use crate::resolve::{Resolved, resolve};
+use crate::revision::Decision;
 use crate::run_config;
 use crate::snapshot::Snapshot;
 
@@ -49,6 +53,7 @@ fn plan_with(
 ) -> Plan<MCPServerSpec> {
     let mut judgement = Judgement::new(snapshot, resolved);
     let restart = restart::restart(snapshot);
+    judgement.restart_is_due = restart.request.is_some();
     let rendered = match resolution {
         Err(flaws) => {
             judgement.add_flaws(flaws);
@@ -60,40 +65,35 @@ fn plan_with(
             rendered::render(snapshot, content).map_err(|flaw| judgement.add_flaws(vec![flaw])).ok()
         }
     };
-    let rendered = rendered.filter(|_| judgement.is_favourable());
-    let (doomed_pods, annotations) = carry_out(restart.request, rendered.is_some());
-    let status = judgement.status();
-    match rendered {
-        Some(Rendered { decision, children }) => Plan {
-            revision: Some(decision),
-            children: Children::Exactly(children),
-            scalings: replicas::scalings(snapshot),
-            doomed_pods,
-            annotations,
-            status,
-            again: None,
-        },
-        None => Plan {
-            revision: None,
-            children: Children::Keep,
-            scalings: Vec::new(),
-            doomed_pods,
-            annotations,
-            status,
-            again: None,
-        },
+    let Some(Rendered { decision, children }) = rendered.filter(|_| judgement.is_favourable()) else {
+        // A restart that was asked for waits as well, of whichever kind it is.
+        return Plan::new(Children::Keep, judgement.status(None));
+    };
+    let (pods_to_delete, annotations) = match restart.request {
+        Some(Request { at, pods_to_delete }) => {
+            (pods_to_delete, [(annotations::LAST_PROCESSED_RESTART.to_owned(), at)].into())
+        }
+        None => Default::default(),
+    };
+    Plan {
+        disruption: disruption(snapshot, &decision, judgement.restart_is_due),
+        status: judgement.status(Some(decision.revision())),
+        revision: Some(decision),
+        children: Children::Exactly(children),
+        scalings: replicas::scalings(snapshot),
+        pods_to_delete,
+        annotations,
     }
 }
 
-/// The pods to delete and the annotations to write for a restart. One that rolls pods is carried out by applying
-/// them; as long as they are not applied, it stays a request.
-fn carry_out(request: Option<Request>, applied: bool) -> (Vec<(String, String)>, BTreeMap<String, String>) {
-    match request {
-        Some(Request { at, doomed }) if applied || doomed.is_some() => {
-            let done = [(annotations::LAST_PROCESSED_RESTART.to_owned(), at)];
-            (doomed.unwrap_or_default(), done.into())
-        }
-        Some(_) | None => (Vec::new(), BTreeMap::new()),
+/// What a decision about the revision means for pods that run.
+fn disruption(snapshot: &Snapshot<MCPServerSpec>, decision: &Decision, was_asked: bool) -> Disruption {
+    let observed = snapshot.owner.status.as_ref().and_then(|status| status.observed_generation);
+    match decision {
+        Decision::Mint(_) if deployment_of(snapshot).is_none() => Disruption::None,
+        Decision::Mint(_) if was_asked || observed != Some(snapshot.generation()) => Disruption::Edited,
+        Decision::Mint(_) => Disruption::Unasked,
+        Decision::Keep(_) => Disruption::None,
     }
 }
 

@@ -32,7 +32,7 @@ fn account(owner: &MCPServer, name: &str, pull_secrets: &[String]) -> Child {
     if let Some(body) = body.as_object_mut().filter(|_| !pull_secrets.is_empty()) {
         body.insert("imagePullSecrets".to_owned(), named(pull_secrets));
     }
-    Child::new(ChildKind::ServiceAccount, name, body)
+    Child::new(ChildKind::ServiceAccount, name, body).identified_by(labels_of(owner))
 }
 
 /// The Role of the proxy.
@@ -41,7 +41,7 @@ pub(super) fn role(owner: &MCPServer) -> Child {
         "metadata": { "labels": labels_of(owner), "ownerReferences": controller(owner) },
         "rules": proxy_role::rules(name_of(owner)),
     });
-    Child::new(ChildKind::Role, &mcp_server::proxy_runner(name_of(owner)), body)
+    Child::new(ChildKind::Role, &mcp_server::proxy_runner(name_of(owner)), body).identified_by(labels_of(owner))
 }
 
 /// Gives the Role to the ServiceAccount of the proxy.
@@ -53,7 +53,7 @@ pub(super) fn role_binding(owner: &MCPServer) -> Child {
         "roleRef": { "apiGroup": RBAC, "kind": "Role", "name": name },
         "subjects": [{ "kind": "ServiceAccount", "name": name, "namespace": namespace }],
     });
-    Child::new(ChildKind::RoleBinding, &name, body)
+    Child::new(ChildKind::RoleBinding, &name, body).identified_by(labels_of(owner))
 }
 
 /// Names as a list of references.

@@ -77,11 +77,12 @@ fn records(snapshot: &Snapshot<MCPServerSpec>) -> Records {
 ///
 /// Pods that carry this revision carry its stamp, which stays with it: an edit that changes nothing in them does not
 /// restart them. Without such pods, whether because the revision is new or because it never got that far, it is the
-/// generation of now.
+/// generation of now. So it is when the stamp is not ours: somebody else wrote it, or no generation was ever that high.
 fn stamp(snapshot: &Snapshot<MCPServerSpec>, decision: &Decision) -> i64 {
     let live = deployment_of(snapshot).filter(|live| live.revision.as_ref() == Some(decision.revision()));
+    let ours = live.and_then(|live| live.stamp).filter(|stamp| (1..=snapshot.generation()).contains(stamp));
     match decision {
         Decision::Mint(_) => snapshot.generation(),
-        Decision::Keep(_) => live.and_then(|live| live.stamp).unwrap_or_else(|| snapshot.generation()),
+        Decision::Keep(_) => ours.unwrap_or_else(|| snapshot.generation()),
     }
 }

@@ -7,7 +7,7 @@ use thv_api::names::annotations;
 use thv_api::names::children::mcp_server;
 
 use super::{deployment_of, name_of};
-use crate::live::{LiveBackend, PodHealth};
+use crate::live::{LivePod, LiveStatefulSet, PodHealth};
 use crate::plan::{Scalable, Scaling};
 use crate::snapshot::Snapshot;
 
@@ -65,7 +65,8 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>) -> Option<Scaling> {
     let live = snapshot.live.backend.as_ref().filter(|live| is_ours(live, snapshot.uid()))?;
     let (replicas, remembered) = if wanted(&snapshot.owner.spec) == Some(0) {
         // A proxy that still runs would bring its backend back.
-        let proxies_are_gone = snapshot.live.pods.iter().all(|pod| pod.health == PodHealth::Terminating);
+        let is_gone = |pod: &LivePod| matches!(pod.health, PodHealth::Terminating | PodHealth::Ended);
+        let proxies_are_gone = snapshot.live.proxy_pods.iter().all(is_gone);
         if live.replicas == 0 || !proxies_are_gone {
             return None;
         }
@@ -88,7 +89,7 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>) -> Option<Scaling> {
 }
 
 /// Whether a StatefulSet was made for this very server.
-pub(super) fn is_ours(live: &LiveBackend, uid: &str) -> bool {
+pub(super) fn is_ours(live: &LiveStatefulSet, uid: &str) -> bool {
     let applied_for = live.applied.as_ref().map(|token| token.uid.as_str());
     match live.controller.as_deref() {
         Some(controller) => controller == uid,

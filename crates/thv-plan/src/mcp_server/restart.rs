@@ -8,7 +8,7 @@ use thv_api::kinds::MCPServerSpec;
 use thv_api::names::annotations;
 
 use super::deployment_of;
-use crate::live::PodHealth;
+use crate::live::{LivePod, PodHealth};
 use crate::snapshot::Snapshot;
 
 /// What is to be done about restarts.
@@ -25,8 +25,8 @@ pub(super) struct Restart {
 pub(super) struct Request {
     /// The request, to be noted as carried out.
     pub(super) at: String,
-    /// Pods to delete: name and uid. None for a rolling restart.
-    pub(super) doomed: Option<Vec<(String, String)>>,
+    /// Pods to delete: name and uid. None of them for a rolling restart.
+    pub(super) pods_to_delete: Vec<(String, String)>,
 }
 
 /// What is to be done about restarts of a server.
@@ -35,12 +35,12 @@ pub(super) fn restart(snapshot: &Snapshot<MCPServerSpec>) -> Restart {
     let before = deployment.and_then(|live| live.restarted_at.clone());
     let Some(at) = requested(snapshot) else { return Restart { on_pods: before, request: None } };
     if annotation(snapshot, annotations::RESTART_STRATEGY) == Some("immediate") {
-        let request = Request { at, doomed: Some(pods(snapshot)) };
+        let request = Request { pods_to_delete: pods(snapshot, &at), at };
         return Restart { on_pods: before, request: Some(request) };
     }
     // Pods that are not there yet need no restart.
     let on_pods = deployment.map(|_| at.clone());
-    Restart { on_pods, request: Some(Request { at, doomed: None }) }
+    Restart { on_pods, request: Some(Request { at, pods_to_delete: Vec::new() }) }
 }
 
 /// What is wrong with a request, if it is not understood.
@@ -67,9 +67,17 @@ fn annotation<'a>(snapshot: &'a Snapshot<MCPServerSpec>, key: &str) -> Option<&'
     snapshot.owner.metadata.annotations.as_ref()?.get(key).map(String::as_str)
 }
 
-fn pods(snapshot: &Snapshot<MCPServerSpec>) -> Vec<(String, String)> {
-    let alive = snapshot.live.pods.iter().filter(|pod| pod.health != PodHealth::Terminating);
-    let mut pods: Vec<_> = alive.map(|pod| (pod.name.clone(), pod.uid.clone())).collect();
+/// The pods that were there when the request was made, by the clock of the API server. Those that have replaced them
+/// since are left alone, should the request be carried out twice because it could not be noted.
+fn pods(snapshot: &Snapshot<MCPServerSpec>, at: &str) -> Vec<(String, String)> {
+    let requested = snapshot.requested.get(annotations::RESTARTED_AT).copied();
+    let Some(requested) = requested.or_else(|| at.parse().ok()) else { return Vec::new() };
+    let is_meant = |pod: &&LivePod| {
+        let is_there = !matches!(pod.health, PodHealth::Terminating | PodHealth::Ended);
+        is_there && pod.created < requested
+    };
+    let meant = snapshot.live.proxy_pods.iter().filter(is_meant);
+    let mut pods: Vec<_> = meant.map(|pod| (pod.name.clone(), pod.uid.clone())).collect();
     pods.sort();
     pods
 }

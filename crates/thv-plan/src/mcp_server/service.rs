@@ -32,7 +32,7 @@ pub(super) fn service(
         Metadata::<OnService>::new(selector.clone(), Pairs::new()).with(wishes, refusals).render();
     metadata.insert("ownerReferences".to_owned(), controller(owner));
     let mut spec = json!({
-        "selector": selector,
+        "selector": &selector,
         "sessionAffinity": affinity,
         "ports": [{
             "name": HTTP_PORT_NAME,
@@ -46,5 +46,5 @@ pub(super) fn service(
         spec.insert("sessionAffinityConfig".to_owned(), config);
     }
     let body = json!({ "metadata": metadata, "spec": spec });
-    Child::new(ChildKind::Service, &mcp_server::proxy_service(name_of(owner)), body)
+    Child::new(ChildKind::Service, &mcp_server::proxy_service(name_of(owner)), body).identified_by(selector)
 }

@@ -5,10 +5,11 @@ use thv_api::conditions::mcp_server::{OverridesAccepted, Ready};
 use thv_api::conditions::{Observation, Reason as _, find};
 use thv_api::kinds::{MCPServerPhase, MCPServerSpec, MCPServerStatus};
 
-use super::phase::{self, Standing};
+use super::phase::{self, ServerHealth};
 use super::{checks, conditions, content, deployment_of, pod_patch, reference_conditions};
 use crate::overrides::Refusals;
 use crate::resolve::{ConfigHashes, Resolved};
+use crate::revision::Revision;
 use crate::snapshot::Snapshot;
 
 /// What was found out about a server.
@@ -24,6 +25,8 @@ pub(super) struct Judgement<'a> {
     taken: Option<String>,
     /// What the user asked for and did not get, if it came to that.
     pub(super) refusals: Option<Refusals>,
+    /// Whether somebody has asked for a restart.
+    pub(super) restart_is_due: bool,
 }
 
 impl<'a> Judgement<'a> {
@@ -37,6 +40,7 @@ impl<'a> Judgement<'a> {
             pod_template: spec.pod_template_spec.as_ref().map(pod_patch::check),
             taken: taken(snapshot),
             refusals: None,
+            restart_is_due: false,
         }
     }
 
@@ -61,19 +65,20 @@ impl<'a> Judgement<'a> {
         all
     }
 
-    /// The status.
+    /// The status, with the revision that the children have if they can be told.
     ///
     /// As long as the children cannot be told they stay as they are, so what was said about them stays as well.
-    pub(super) fn status(&self) -> MCPServerStatus {
-        let Self { snapshot, resolved, flaws, pod_template, taken, refusals } = self;
+    pub(super) fn status(&self, revision: Option<&Revision>) -> MCPServerStatus {
+        let Self { snapshot, resolved, flaws, pod_template, taken, refusals, restart_is_due } = self;
         let observe = observation(snapshot);
-        let objections = self.objections();
         let before = snapshot.owner.status.clone().unwrap_or_default();
-        let (standing, url, hashes) = if objections.is_empty() {
-            (phase::standing(snapshot), Some(phase::url(snapshot)), resolved.hashes())
+        let (health, url, hashes) = if let Some(revision) = revision {
+            (phase::health(snapshot, revision), Some(phase::url(snapshot)), resolved.hashes())
         } else {
-            let message = format!("not applied: {}", objections.join("; "));
-            (Standing::new(MCPServerPhase::Failed, message), before.url.clone(), hashes(&before))
+            let restart =
+                if *restart_is_due { "; the restart that was asked for waits for that" } else { "" };
+            let message = format!("not applied: {}{restart}", self.objections().join("; "));
+            (ServerHealth::new(MCPServerPhase::Failed, message), before.url.clone(), hashes(&before))
         };
         let mut all = conditions::advisory(snapshot, &observe);
         all.extend(reference_conditions::references(snapshot, resolved, &observe));
@@ -85,7 +90,7 @@ impl<'a> Judgement<'a> {
             }
             None => find(live_conditions(snapshot), OverridesAccepted::TYPE).cloned(),
         });
-        let mut status = status(snapshot, standing, all);
+        let mut status = status(snapshot, health, all);
         let ConfigHashes {
             tool_config,
             external_auth_config,
@@ -107,13 +112,13 @@ impl<'a> Judgement<'a> {
     }
 }
 
-/// The part of a status that follows from where the server stands.
+/// The part of a status that follows from how the server does.
 fn status(
     snapshot: &Snapshot<MCPServerSpec>,
-    standing: Standing,
+    health: ServerHealth,
     mut conditions: Vec<Condition>,
 ) -> MCPServerStatus {
-    let Standing { phase, message } = standing;
+    let ServerHealth { phase, message } = health;
     let ready = if phase == MCPServerPhase::Ready { Ready::Ready } else { Ready::NotReady };
     conditions.push(observation(snapshot).condition(ready, &message));
     conditions.sort_by(|one, other| one.type_.cmp(&other.type_));

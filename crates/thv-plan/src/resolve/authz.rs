@@ -193,14 +193,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::reference::{Reference, Referent, Referred};
+    use crate::reference::{Reference, Referent};
     use crate::resolve::Fault;
 
     fn map_with(text: &str) -> References {
         let mut references = References::new();
         let data = BTreeMap::from([("authz.json".to_owned(), text.to_owned())]);
         let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
-        references.insert(Reference::new(Referred::ConfigMap, "rules"), found);
+        references.insert(Reference::config_map("rules"), found);
         references
     }
 

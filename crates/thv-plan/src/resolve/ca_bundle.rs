@@ -93,7 +93,7 @@ pub(super) fn resolve(
 }
 
 fn is_there(need: &Need, references: &References) -> bool {
-    references.config_map(&need.reference().name).found().is_some()
+    references.config_map(need.reference().name()).found().is_some()
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::reference::{Read, Reference, Referent, Referred};
+    use crate::reference::{Read, Reference, Referent};
     use crate::resolve::Fault;
 
     fn source(name: &str, key: &str, optional: bool) -> CABundleSource {
@@ -116,7 +116,7 @@ mod tests {
         let mut references = References::new();
         let data: BTreeMap<_, _> = keys.iter().map(|key| ((*key).to_owned(), String::new())).collect();
         let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
-        references.insert(Reference::new(Referred::ConfigMap, "ca"), found);
+        references.insert(Reference::config_map("ca"), found);
         references
     }
 

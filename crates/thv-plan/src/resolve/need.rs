@@ -5,7 +5,7 @@
 use thv_api::shared::SecretKeyRef;
 
 use super::outcome::Hitch;
-use crate::reference::{Read, Reference, References, Referred};
+use crate::reference::{Read, Reference, References};
 
 /// One key of a Secret or ConfigMap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,11 +50,10 @@ impl Need {
 
     /// What to read.
     pub(super) fn reference(&self) -> Reference {
-        let kind = match self.of {
-            Holder::ConfigMap => Referred::ConfigMap,
-            Holder::Secret => Referred::Secret,
-        };
-        Reference::new(kind, &self.name)
+        match self.of {
+            Holder::ConfigMap => Reference::config_map(&self.name),
+            Holder::Secret => Reference::secret(&self.name),
+        }
     }
 
     /// Whether the key is there, optional or not.
@@ -125,8 +124,7 @@ mod tests {
     fn what_is_missing_is_told_all_at_once_and_can_appear() {
         let mut references = References::new();
         let keys = BTreeSet::from(["there".to_owned()]);
-        references
-            .insert(Reference::new(Referred::Secret, "s"), Read::Found(Referent::Secret(Arc::new(keys))));
+        references.insert(Reference::secret("s"), Read::Found(Referent::Secret(Arc::new(keys))));
         assert_eq!(check(&[need("s", "there")], &references), Ok(()));
         let Err(Hitch::Incomplete(message)) = check(&[need("s", "gone"), need("t", "k")], &references) else {
             panic!("not incomplete");

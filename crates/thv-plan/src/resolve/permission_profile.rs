@@ -106,7 +106,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::reference::{Read, Reference, Referent, Referred};
+    use crate::reference::{Read, Reference, Referent};
     use crate::resolve::Fault;
 
     fn run(profile: Value, text: Option<&str>) -> Outcome<Profile, Ready> {
@@ -114,7 +114,7 @@ mod tests {
         if let Some(text) = text {
             let data = BTreeMap::from([("profile.json".to_owned(), text.to_owned())]);
             let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
-            references.insert(Reference::new(Referred::ConfigMap, "profiles"), found);
+            references.insert(Reference::config_map("profiles"), found);
         }
         resolve(Some(&serde_json::from_value(profile).unwrap()), &references)
     }

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use thv_api::kinds::{MCPServer, MCPServerSpec};
+use thv_api::Kind;
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServer, MCPServerSpec,
+    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+};
 use thv_api::shared::AuthServerKind;
 
 use super::need::Need;
 use super::{
     authz, ca_bundle, external_auth, oidc, permission_profile, secrets, session_redis, telemetry, webhooks,
 };
-use crate::reference::{Reference, References, Referred};
+use crate::reference::{Reference, References, Target};
 use crate::settings::Settings;
 
 /// Everything that a server refers to, directly or through what is known already. Called again with what was found
@@ -24,11 +28,7 @@ pub fn refs(server: &MCPServer, known: &References) -> BTreeSet<Reference> {
 pub fn settings_refs(server: &MCPServer, settings: &Settings) -> BTreeSet<Reference> {
     let password = settings.default_redis.as_ref().and_then(|redis| redis.password.as_ref());
     let uses_default = server.spec.session_storage.is_none();
-    password
-        .filter(|_| uses_default)
-        .map(|(name, _)| Reference::new(Referred::Secret, name))
-        .into_iter()
-        .collect()
+    password.filter(|_| uses_default).map(|(name, _)| Reference::secret(name)).into_iter().collect()
 }
 
 /// What the spec of a server names itself. Every field is here, so that a new one cannot be forgotten.
@@ -68,22 +68,19 @@ fn direct(spec: &MCPServerSpec) -> BTreeSet<Reference> {
         session_storage,
         rate_limiting: _,
     } = spec;
+    let auth_server = auth_server_ref.as_ref().map(|it| match it.kind {
+        AuthServerKind::MCPExternalAuthConfig => &it.name,
+    });
     let objects = [
-        (Referred::OidcConfig, oidc_config_ref.as_ref().map(|it| &it.name)),
-        (Referred::AuthzConfig, authz_config_ref.as_ref().map(|it| &it.name)),
-        (Referred::ToolConfig, tool_config_ref.as_ref().map(|it| &it.name)),
-        (Referred::ExternalAuthConfig, external_auth_config_ref.as_ref().map(|it| &it.name)),
-        (Referred::WebhookConfig, webhook_config_ref.as_ref().map(|it| &it.name)),
-        (
-            Referred::ExternalAuthConfig,
-            auth_server_ref.as_ref().map(|it| match it.kind {
-                AuthServerKind::MCPExternalAuthConfig => &it.name,
-            }),
-        ),
-        (Referred::TelemetryConfig, telemetry_config_ref.as_ref().map(|it| &it.name)),
-        (Referred::Group, group_ref.as_ref().map(|it| &it.name)),
+        object::<MCPOIDCConfigSpec>(oidc_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPAuthzConfigSpec>(authz_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPToolConfigSpec>(tool_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPExternalAuthConfigSpec>(external_auth_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPWebhookConfigSpec>(webhook_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPExternalAuthConfigSpec>(auth_server),
+        object::<MCPTelemetryConfigSpec>(telemetry_config_ref.as_ref().map(|it| &it.name)),
+        object::<MCPGroupSpec>(group_ref.as_ref().map(|it| &it.name)),
     ];
-    let objects = objects.into_iter().filter_map(|(kind, name)| name.map(|name| Reference::new(kind, name)));
     let needs = [
         secrets.as_deref().map(secrets::needs),
         permission_profile.as_ref().map(permission_profile::needs),
@@ -91,42 +88,44 @@ fn direct(spec: &MCPServerSpec) -> BTreeSet<Reference> {
         session_storage.as_ref().map(session_redis::needs),
     ];
     objects
+        .into_iter()
+        .flatten()
         .chain(needs.into_iter().flatten().flatten().map(|need| need.reference()))
         .filter(is_named)
         .collect()
 }
 
+fn object<S: Kind>(name: Option<&String>) -> Option<Reference> {
+    name.map(|name| Reference::object::<S>(name))
+}
+
 /// What an object names that has been read.
 fn through(reference: &Reference, known: &References) -> Vec<Reference> {
-    let Reference { kind, name } = reference;
-    let needs: Vec<Need> = match kind {
-        Referred::OidcConfig => known.oidc_config(name).found().map_or_else(Vec::new, |config| {
+    let Reference::Object(Target { kind, name }) = reference else { return Vec::new() };
+    let needs: Vec<Need> = match *kind {
+        MCPOIDCConfigSpec::KIND => known.oidc_config(name).found().map_or_else(Vec::new, |config| {
             let bundle =
                 oidc::ca_bundle(&config.spec).and_then(|source| ca_bundle::need("caBundleRef", source));
             oidc::needs(&config.spec).into_iter().chain(bundle).collect()
         }),
-        Referred::TelemetryConfig => known
+        MCPTelemetryConfigSpec::KIND => known
             .telemetry_config(name)
             .found()
             .map_or_else(Vec::new, |config| telemetry::needs(&config.spec)),
-        Referred::WebhookConfig => {
+        MCPWebhookConfigSpec::KIND => {
             known.webhook_config(name).found().map_or_else(Vec::new, |config| webhooks::needs(&config.spec))
         }
-        Referred::ExternalAuthConfig => known
+        MCPExternalAuthConfigSpec::KIND => known
             .external_auth_config(name)
             .found()
             .map_or_else(Vec::new, |config| external_auth::needs(&config.spec)),
-        // These name nothing.
-        Referred::AuthzConfig
-        | Referred::ConfigMap
-        | Referred::Group
-        | Referred::Secret
-        | Referred::ToolConfig => Vec::new(),
+        // The others name nothing.
+        _ => Vec::new(),
     };
     needs.iter().map(Need::reference).filter(is_named).collect()
 }
 
 /// Nothing has an empty name, so there is nothing to read.
 fn is_named(reference: &Reference) -> bool {
-    !reference.name.is_empty()
+    !reference.name().is_empty()
 }

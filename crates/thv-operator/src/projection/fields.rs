@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-pub(crate) use thv_plan::managed_fields::is_of;
-
 /// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists come sorted, since
 /// their order is not ours.
 pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {

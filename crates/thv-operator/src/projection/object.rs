@@ -1,34 +1,59 @@
 //! Custom resources as we cache them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
+use k8s_openapi::jiff::Timestamp;
 use kube::Resource;
 use kube::core::NamespaceResourceScope;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use thv_api::names::field_managers;
 use thv_api::{Kind, Malformed, Object, Watched};
-use thv_plan::digest;
+use thv_plan::managed_fields::is_of;
+use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest};
 
-use crate::fields::{is_of, restrict, sorted};
-use crate::key::Key;
-use crate::shelf::Sight;
+use super::fields::{restrict, sorted};
+use crate::cache::Projection;
+use crate::relation::{Relation, RelationId};
 use crate::takeover::{self, Part};
 
 /// A custom resource of ours, with what its `managedFields` say but without them.
-pub struct Cached<S: Kind> {
+pub(crate) struct Cached<S: Kind> {
     /// The object, or what is wrong with it.
     pub object: Result<Arc<Object<S>>, Malformed>,
+    /// The status of an object that is malformed elsewhere.
+    pub(crate) malformed_status: Option<Box<S::Status>>,
     /// The digest of the part of the status that we have applied; nothing if we have applied none.
     pub status: Option<String>,
     /// The types of the conditions that we have applied. Others may have theirs.
     pub(crate) conditions: Box<[String]>,
     /// Whether the Go operator's part of the status is to be taken over.
     pub takeover: bool,
+    /// When the annotations that are requests were written, by the clock of the API server.
+    pub(crate) requested: BTreeMap<String, Timestamp>,
+}
+
+impl<S: Kind> Cached<S> {
+    /// What identifies the object, malformed or not.
+    pub(crate) fn metadata(&self) -> &ObjectMeta {
+        match &self.object {
+            Ok(object) => &object.metadata,
+            Err(malformed) => &malformed.metadata,
+        }
+    }
+
+    /// The status that the object has, malformed or not.
+    pub(crate) fn live_status(&self) -> Option<&S::Status> {
+        match &self.object {
+            Ok(object) => object.status.as_ref(),
+            Err(_) => self.malformed_status.as_deref(),
+        }
+    }
 }
 
 /// A custom resource as a watch delivers it: any JSON at all.
@@ -87,21 +112,40 @@ impl<S: Kind> Resource for Raw<S> {
     }
 }
 
-/// What is kept of a custom resource that has children. It is its own owner.
-pub(crate) fn owner<S: Kind>(raw: Raw<S>) -> Sight<Cached<S>> {
-    let key = Key::of(&raw);
-    Sight { kept: Some(cache(raw)), owner: Some(key) }
+/// What is kept of a custom resource that others only refer to.
+pub(crate) fn referent<S: Kind>(raw: Raw<S>) -> Option<Projection<Cached<S>>> {
+    Some(Projection { value: cache(raw, &[]), relations: Vec::new() })
 }
 
-/// What is kept of a custom resource that others refer to.
-pub(crate) fn referent<S: Kind>(raw: Raw<S>) -> Sight<Cached<S>> {
-    Sight { kept: Some(cache(raw)), owner: None }
+/// What is kept of a custom resource that is looked after.
+pub(crate) fn planned<S: Planned>(raw: Raw<S>, settings: &Settings) -> Option<Projection<Cached<S>>> {
+    let namespace = raw.metadata.namespace.clone().unwrap_or_default();
+    let value = cache(raw, S::REQUESTS);
+    let relations = match &value.object {
+        Ok(object) => refers_to(object, &namespace, settings),
+        Err(_) => Vec::new(),
+    };
+    Some(Projection { value, relations })
 }
 
-fn cache<S: Kind>(raw: Raw<S>) -> Cached<S> {
+/// The objects that one names itself. They are told when it changes, as much as it is told when they do.
+fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings) -> Vec<RelationId> {
+    let refs = S::refs(object, &References::new(), settings).into_iter();
+    refs.filter_map(|reference| match reference {
+        Reference::Object(Target { kind, name }) => {
+            Some(Relation::RefersTo { kind, name: &name }.id(namespace))
+        }
+        Reference::ConfigMap(_) | Reference::Secret(_) | Reference::Referrers { .. } => None,
+    })
+    .collect()
+}
+
+fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
     let Raw { metadata, value, kind: PhantomData } = raw;
     let status = applied_status(&metadata, &value);
     let takeover = takeover::is_due(&metadata, Part::Status);
+    let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(&metadata, key)?)));
+    let requested = requested.collect();
     let object = Watched::<Object<S>>::deserialize(&value).map_or_else(
         |error| {
             Err(Malformed {
@@ -116,12 +160,29 @@ fn cache<S: Kind>(raw: Raw<S>) -> Cached<S> {
         object.metadata.managed_fields = None;
         Arc::new(object)
     };
+    let malformed_status = match &object {
+        Ok(_) => None,
+        Err(_) => value.get("status").and_then(|status| S::Status::deserialize(status).ok()).map(Box::new),
+    };
     Cached {
         object: object.map(without_fields),
+        malformed_status,
         conditions: status.as_ref().map(condition_types).unwrap_or_default(),
         status: status.as_ref().map(status_digest),
         takeover,
+        requested,
     }
+}
+
+/// When an annotation was written last: when whoever owns it wrote last.
+fn written_at(metadata: &ObjectMeta, annotation: &str) -> Option<Timestamp> {
+    let field = format!("f:{annotation}");
+    let owns = |entry: &&ManagedFieldsEntry| {
+        let fields = entry.fields_v1.as_ref().and_then(|FieldsV1(fields)| fields.get("f:metadata"));
+        fields.and_then(|fields| fields.get("f:annotations")?.get(&field)).is_some()
+    };
+    let times = metadata.managed_fields.iter().flatten().filter(owns).filter_map(|entry| entry.time.as_ref());
+    times.map(|time| time.0).min()
 }
 
 /// The part of a status that we have applied.

@@ -1,4 +1,4 @@
-//! What we have written, so that we need not write it again.
+//! What we have applied last, so that we need not apply it again.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,8 @@ use std::time::Duration;
 use thv_plan::{Child, ChildKind, Peace, Truce};
 use tokio::time::Instant;
 
-use crate::facts::Facts;
 use crate::key::Key;
+use crate::projection::child::ChildFacts;
 
 /// What to do about a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Verdict {
     /// It is to be applied.
     Apply,
     /// Somebody keeps changing it. It is left alone for this long.
-    Truce {
+    Hold {
         /// How long.
         wait: Duration,
         /// Whether this has just been decided.
@@ -34,21 +34,23 @@ struct Entry {
     truce: Truce,
     /// Whether the next apply would be such a repair.
     is_repair: bool,
+    /// Whether it was told that this object is not ours to delete.
+    is_told: bool,
 }
 
 /// The memory of one process. After a restart it is empty, and every child is applied once more, which changes
 /// nothing.
 #[derive(Default)]
-pub(crate) struct Ledger(Mutex<BTreeMap<Place, Entry>>);
+pub(crate) struct LastApplied(Mutex<BTreeMap<Key, Children>>);
 
-/// The owner of a child, its kind and its name.
-type Place = (Key, ChildKind, String);
+/// The children of one owner, by kind and name.
+type Children = BTreeMap<(ChildKind, String), Entry>;
 
-impl Ledger {
+impl LastApplied {
     /// Decides on a child that is there.
-    pub(crate) fn judge(&self, owner: &Key, child: &Child, live: &Facts) -> Verdict {
-        let mut entries = self.entries();
-        let entry = entries.entry(place(owner, child)).or_default();
+    pub(crate) fn judge(&self, owner: &Key, child: &Child, live: &ChildFacts) -> Verdict {
+        let mut all = self.all();
+        let entry = entry(&mut all, owner, child.kind(), child.name());
         entry.is_repair = false;
         let Some((digest, fingerprint)) = &entry.applied else { return Verdict::Apply };
         if *digest != child.digest() {
@@ -62,38 +64,56 @@ impl Ledger {
                 entry.is_repair = true;
                 Verdict::Apply
             }
-            Peace::Hold { wait, is_news } => Verdict::Truce { wait, is_news },
+            Peace::Hold { wait, is_news } => Verdict::Hold { wait, is_news },
         }
     }
 
     /// Notes what an apply came to. One that changed nothing has not repaired anything either: somebody has
     /// edited what is not ours. Nor has one that was refused, because somebody was faster, and never comes here.
-    pub(crate) fn applied(&self, owner: &Key, child: &Child, result: &Facts, changed: bool) {
-        let mut entries = self.entries();
-        let entry = entries.entry(place(owner, child)).or_default();
+    pub(crate) fn applied(&self, owner: &Key, child: &Child, result: &ChildFacts, changed: bool) {
+        let mut all = self.all();
+        let entry = entry(&mut all, owner, child.kind(), child.name());
         if std::mem::take(&mut entry.is_repair) && changed {
             entry.truce.repaired(Instant::now().into_std());
         }
         entry.applied = Some((child.digest(), result.fingerprint(child)));
     }
 
+    /// Notes that an object is not ours to delete. Whether that is news.
+    pub(crate) fn is_news(&self, owner: &Key, kind: ChildKind, name: &str) -> bool {
+        let mut all = self.all();
+        !std::mem::replace(&mut entry(&mut all, owner, kind, name).is_told, true)
+    }
+
+    /// Forgets what is not among these children any more.
+    pub(crate) fn keep_only(&self, owner: &Key, is_wanted: impl Fn(ChildKind, &str) -> bool) {
+        if let Some(children) = self.all().get_mut(owner) {
+            children.retain(|(kind, name), entry| entry.is_told || is_wanted(*kind, name));
+        }
+    }
+
     /// Forgets the children of an owner that is gone.
     pub(crate) fn forget(&self, owner: &Key) {
-        self.entries().retain(|(of, ..), _| of != owner);
+        self.all().remove(owner);
     }
 
     /// Forgets everything, because somebody else may have led meanwhile.
     pub(crate) fn clear(&self) {
-        self.entries().clear();
+        self.all().clear();
     }
 
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<Place, Entry>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Children>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn place(owner: &Key, child: &Child) -> Place {
-    (owner.clone(), child.kind(), child.name().to_owned())
+fn entry<'a>(
+    all: &'a mut BTreeMap<Key, Children>,
+    owner: &Key,
+    kind: ChildKind,
+    name: &str,
+) -> &'a mut Entry {
+    all.entry(owner.clone()).or_default().entry((kind, name.to_owned())).or_default()
 }
 
 #[cfg(test)]
@@ -103,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn live(version: &str) -> Facts {
+    fn live(version: &str) -> ChildFacts {
         let metadata: ObjectMeta = serde_json::from_value(json!({
             "uid": "u", "resourceVersion": version,
             "ownerReferences": [{
@@ -112,7 +132,7 @@ mod tests {
             }],
         }))
         .unwrap();
-        Facts::read(&metadata).unwrap()
+        ChildFacts::read(&metadata).unwrap()
     }
 
     fn child(value: &str) -> Child {
@@ -121,48 +141,48 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_sent_when_nothing_has_changed() {
-        let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
-        assert_eq!(ledger.judge(&key, &child("1"), &live("5")), Verdict::Apply);
-        ledger.applied(&key, &child("1"), &live("5"), true);
-        assert_eq!(ledger.judge(&key, &child("1"), &live("5")), Verdict::Skip);
-        assert_eq!(ledger.judge(&key, &child("2"), &live("5")), Verdict::Apply);
-        assert_eq!(ledger.judge(&key, &child("1"), &live("6")), Verdict::Apply);
-        ledger.clear();
-        assert_eq!(ledger.judge(&key, &child("1"), &live("5")), Verdict::Apply);
+        let (last, key) = (LastApplied::default(), Key::new("MCPServer", "ns", "c"));
+        assert_eq!(last.judge(&key, &child("1"), &live("5")), Verdict::Apply);
+        last.applied(&key, &child("1"), &live("5"), true);
+        assert_eq!(last.judge(&key, &child("1"), &live("5")), Verdict::Skip);
+        assert_eq!(last.judge(&key, &child("2"), &live("5")), Verdict::Apply);
+        assert_eq!(last.judge(&key, &child("1"), &live("6")), Verdict::Apply);
+        last.clear();
+        assert_eq!(last.judge(&key, &child("1"), &live("5")), Verdict::Apply);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_apply_that_changes_nothing_is_no_repair() {
-        let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
-        ledger.applied(&key, &child("1"), &live("0"), true);
+        let (last, key) = (LastApplied::default(), Key::new("MCPServer", "ns", "c"));
+        last.applied(&key, &child("1"), &live("0"), true);
         for round in 1..6 {
-            assert_eq!(ledger.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
-            ledger.applied(&key, &child("1"), &live(&round.to_string()), false);
+            assert_eq!(last.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
+            last.applied(&key, &child("1"), &live(&round.to_string()), false);
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_apply_that_is_refused_is_no_repair() {
-        let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
-        ledger.applied(&key, &child("1"), &live("0"), true);
+        let (last, key) = (LastApplied::default(), Key::new("MCPServer", "ns", "c"));
+        last.applied(&key, &child("1"), &live("0"), true);
         for round in 1..6 {
-            assert_eq!(ledger.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
+            assert_eq!(last.judge(&key, &child("1"), &live(&round.to_string())), Verdict::Apply);
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_third_repair_within_a_minute_is_a_fight_that_we_stay_out_of() {
-        let (ledger, key) = (Ledger::default(), Key::new("ns", "c"));
-        ledger.applied(&key, &child("1"), &live("0"), true);
+        let (last, key) = (LastApplied::default(), Key::new("MCPServer", "ns", "c"));
+        last.applied(&key, &child("1"), &live("0"), true);
         for round in 1..3 {
-            assert_eq!(ledger.judge(&key, &child("1"), &live(&format!("{round}1"))), Verdict::Apply);
-            ledger.applied(&key, &child("1"), &live(&format!("{round}2")), true);
+            assert_eq!(last.judge(&key, &child("1"), &live(&format!("{round}1"))), Verdict::Apply);
+            last.applied(&key, &child("1"), &live(&format!("{round}2")), true);
         }
         assert_eq!(
-            ledger.judge(&key, &child("1"), &live("99")),
-            Verdict::Truce { wait: Duration::from_secs(30), is_news: true }
+            last.judge(&key, &child("1"), &live("99")),
+            Verdict::Hold { wait: Duration::from_secs(30), is_news: true }
         );
         tokio::time::advance(Duration::from_secs(30)).await;
-        assert_eq!(ledger.judge(&key, &child("1"), &live("99")), Verdict::Apply);
+        assert_eq!(last.judge(&key, &child("1"), &live("99")), Verdict::Apply);
     }
 }

@@ -1,0 +1,317 @@
+//! Caches: the objects of one kind that a watch has delivered, as projections of a few hundred bytes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::key::NamespacedName;
+use crate::relation::{Relation, RelationId};
+
+/// What is kept of an object, and whom it concerns.
+pub(crate) struct Projection<T> {
+    /// What is kept.
+    pub value: T,
+    /// Its relations, but for its name.
+    pub relations: Vec<RelationId>,
+}
+
+/// The objects of one kind.
+///
+/// With several namespaces there is one store for each, because each has its own watch and its own progress.
+pub(crate) struct Cache<T> {
+    stores: BTreeMap<Option<String>, Arc<Store<T>>>,
+}
+
+impl<T> Cache<T> {
+    /// An empty cache with a store for each scope: a namespace, or nothing for all of them.
+    pub(crate) fn new(scopes: &[Option<String>]) -> Self {
+        Self { stores: scopes.iter().map(|scope| (scope.clone(), Arc::new(Store::new()))).collect() }
+    }
+
+    /// The stores with their scopes.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Store<T>>)> {
+        self.stores.iter().map(|(scope, store)| (scope.as_deref(), store))
+    }
+
+    /// The store that covers a namespace.
+    pub(crate) fn store(&self, namespace: &str) -> Option<&Arc<Store<T>>> {
+        self.stores.get(&Some(namespace.to_owned())).or_else(|| self.stores.get(&None))
+    }
+
+    /// The object of this name.
+    pub(crate) fn get(&self, name: &NamespacedName) -> Option<Arc<T>> {
+        self.store(&name.namespace)?.read().by_name.get(name).map(|entry| entry.value.clone())
+    }
+
+    /// The objects of a namespace with this relation, by name.
+    pub(crate) fn related(&self, namespace: &str, relation: Relation<'_>) -> Vec<(NamespacedName, Arc<T>)> {
+        let Some(store) = self.store(namespace) else { return Vec::new() };
+        let objects = store.read();
+        let names = objects.related.get(&relation.id(namespace)).map(Vec::as_slice).unwrap_or_default();
+        let mut found: Vec<_> = names
+            .iter()
+            .filter_map(|name| Some((name.clone(), objects.by_name.get(name)?.value.clone())))
+            .collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found
+    }
+
+    /// The names of all objects.
+    pub(crate) fn names(&self) -> Vec<NamespacedName> {
+        self.stores
+            .values()
+            .flat_map(|store| store.read().by_name.keys().cloned().collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Waits until every store has seen everything once.
+    pub(crate) async fn ready(&self) {
+        for store in self.stores.values() {
+            store.wait(|progress| progress.finished > 0).await;
+        }
+    }
+}
+
+/// How far a watch has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Progress {
+    /// The highest resourceVersion that the store shows.
+    latest: u64,
+    /// How many times a complete list was begun.
+    started: u64,
+    /// The number of the last list that was completed.
+    finished: u64,
+}
+
+/// A write of ours that a store has to catch up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    resource_version: u64,
+    started: u64,
+}
+
+/// What one watch keeps up to date.
+pub(crate) struct Store<T> {
+    objects: RwLock<Objects<T>>,
+    progress: watch::Sender<Progress>,
+}
+
+struct Objects<T> {
+    by_name: BTreeMap<NamespacedName, Entry<T>>,
+    /// The names of those with a relation.
+    related: HashMap<RelationId, Vec<NamespacedName>>,
+}
+
+struct Entry<T> {
+    value: Arc<T>,
+    version: u64,
+    relations: Box<[RelationId]>,
+}
+
+impl<T> Objects<T> {
+    const fn new(related: HashMap<RelationId, Vec<NamespacedName>>) -> Self {
+        Self { by_name: BTreeMap::new(), related }
+    }
+
+    /// Puts an object in the place of the one of its name, and returns whom it concerned before and concerns now.
+    fn put(
+        &mut self,
+        name: &NamespacedName,
+        version: u64,
+        projection: Option<Projection<T>>,
+    ) -> Vec<RelationId> {
+        let before = self.by_name.remove(name).map(|entry| entry.relations).unwrap_or_default();
+        for id in &before {
+            if let Some(names) = self.related.get_mut(id) {
+                names.retain(|other| other != name);
+                if names.is_empty() {
+                    self.related.remove(id);
+                }
+            }
+        }
+        let mut concerned = before.into_vec();
+        if let Some(Projection { value, relations }) = projection {
+            for id in &relations {
+                self.related.entry(*id).or_default().push(name.clone());
+            }
+            concerned.extend(&relations);
+            let entry = Entry { value: Arc::new(value), version, relations: relations.into() };
+            self.by_name.insert(name.clone(), entry);
+        }
+        concerned
+    }
+}
+
+/// An object of a list, which is not shown before the list is complete.
+pub(crate) struct Listed<T> {
+    /// Its name.
+    pub name: NamespacedName,
+    /// Its resourceVersion.
+    pub version: u64,
+    /// What is kept of it, if anything.
+    pub projection: Option<Projection<T>>,
+}
+
+impl<T> Store<T> {
+    fn new() -> Self {
+        Self {
+            objects: RwLock::new(Objects::new(HashMap::new())),
+            progress: watch::Sender::new(Progress::default()),
+        }
+    }
+
+    /// Takes in one event: an object as it is now, or nothing if it is gone or of no interest. Returns whom it concerned
+    /// before and concerns now.
+    pub(crate) fn put(
+        &self,
+        name: &NamespacedName,
+        version: u64,
+        projection: Option<Projection<T>>,
+    ) -> Vec<RelationId> {
+        let concerned = self.write().put(name, version, projection);
+        self.progress.send_modify(|progress| progress.latest = progress.latest.max(version));
+        concerned
+    }
+
+    /// A complete list begins. Whether it is the first.
+    pub(crate) fn begin(&self) -> bool {
+        self.progress.send_modify(|progress| progress.started += 1);
+        self.progress.borrow().finished == 0
+    }
+
+    /// Takes in a complete list. Returns every object that is new, that has changed, or that was there and is missing
+    /// now, with whom it concerned before and concerns now.
+    pub(crate) fn complete(&self, list: Vec<Listed<T>>) -> Vec<(NamespacedName, Vec<RelationId>)> {
+        let mut changes = Vec::new();
+        let mut latest = 0;
+        {
+            let mut objects = self.write();
+            let mut missing: BTreeMap<NamespacedName, u64> =
+                objects.by_name.iter().map(|(name, entry)| (name.clone(), entry.version)).collect();
+            for Listed { name, version, projection } in list {
+                latest = latest.max(version);
+                let before = missing.remove(&name);
+                if before != Some(version) {
+                    let concerned = objects.put(&name, version, projection);
+                    changes.push((name, concerned));
+                }
+            }
+            for (name, _) in missing {
+                let concerned = objects.put(&name, 0, None);
+                changes.push((name, concerned));
+            }
+        }
+        self.progress.send_modify(|progress| {
+            progress.latest = progress.latest.max(latest);
+            progress.finished = progress.started;
+        });
+        changes
+    }
+
+    /// Notes that we have just written something that the API server gave this resourceVersion.
+    pub(crate) fn written(&self, resource_version: u64) -> Written {
+        Written { resource_version, started: self.progress.borrow().started }
+    }
+
+    /// Waits until the store shows a state no older than our write; false if that takes too long.
+    ///
+    /// It does when it has seen a later event, since events arrive in order, or when it has read everything
+    /// anew since then.
+    pub(crate) async fn caught_up(&self, written: Written, patience: Duration) -> bool {
+        let seen = |progress: &Progress| {
+            progress.latest >= written.resource_version || progress.finished > written.started
+        };
+        tokio::time::timeout(patience, self.wait(seen)).await.is_ok()
+    }
+
+    async fn wait(&self, done: impl FnMut(&Progress) -> bool) {
+        // The sender lives in `self`, so the wait cannot end in an error.
+        let _ = self.progress.subscribe().wait_for(done).await;
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Objects<T>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Objects<T>> {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    const OWNER: Relation<'_> = Relation::ControlledBy { uid: "u" };
+
+    fn name(name: &str) -> NamespacedName {
+        NamespacedName::new("ns", name)
+    }
+
+    fn projection(value: u32, relations: &[Relation<'_>]) -> Option<Projection<u32>> {
+        Some(Projection { value, relations: relations.iter().map(|relation| relation.id("ns")).collect() })
+    }
+
+    fn listed(text: &str, version: u64, projection: Option<Projection<u32>>) -> Listed<u32> {
+        Listed { name: name(text), version, projection }
+    }
+
+    #[test]
+    fn a_change_concerns_those_of_before_and_those_of_now() {
+        let cache: Cache<u32> = Cache::new(&[None]);
+        let store = cache.store("ns").unwrap();
+        let other = Relation::ControlledBy { uid: "other" };
+        assert_eq!(store.put(&name("a"), 1, projection(1, &[OWNER])), [OWNER.id("ns")]);
+        assert_eq!(store.put(&name("a"), 2, projection(2, &[other])), [OWNER.id("ns"), other.id("ns")]);
+        assert!(cache.related("ns", OWNER).is_empty());
+        assert_eq!(cache.related("ns", other).len(), 1);
+        assert_eq!(store.put(&name("a"), 3, None), [other.id("ns")]);
+        assert!(cache.get(&name("a")).is_none() && store.read().related.is_empty());
+    }
+
+    #[test]
+    fn a_list_tells_of_what_is_new_changed_or_missing_and_of_nothing_else() {
+        let cache: Cache<u32> = Cache::new(&[None]);
+        let store = cache.store("ns").unwrap();
+        store.begin();
+        let first = ["same", "changed", "missing"].map(|text| listed(text, 1, projection(1, &[OWNER])));
+        assert_eq!(store.complete(first.into()).len(), 3);
+        store.begin();
+        let second = vec![
+            listed("same", 1, projection(1, &[OWNER])),
+            listed("changed", 2, projection(2, &[])),
+            listed("new", 3, projection(3, &[])),
+        ];
+        let changes = store.complete(second);
+        let names: Vec<&str> = changes.iter().map(|(name, _)| &*name.name).collect();
+        assert_eq!(names, ["changed", "new", "missing"]);
+        assert_eq!(changes[0].1, [OWNER.id("ns")], "it was the owner's");
+        assert_eq!(changes[2].1, [OWNER.id("ns")]);
+        assert_eq!(*cache.get(&name("changed")).unwrap(), 2);
+        assert!(cache.get(&name("missing")).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_list_that_is_not_complete_is_no_proof_of_having_caught_up() {
+        let cache: Cache<u32> = Cache::new(&[None]);
+        let store = cache.store("ns").unwrap();
+        assert!(store.begin());
+        store.complete(vec![listed("a", 5, projection(1, &[]))]);
+        let written = store.written(9);
+        assert!(store.caught_up(written, Duration::from_secs(60)).now_or_never().is_none());
+        assert!(!store.begin());
+        // The page with the object has arrived, and the list goes on.
+        assert!(store.caught_up(written, Duration::from_secs(60)).now_or_never().is_none());
+        store.complete(vec![listed("a", 9, projection(1, &[]))]);
+        assert!(store.caught_up(written, Duration::from_secs(60)).await);
+        // One that was deleted since shows in no version, but in a list that began later.
+        let written = store.written(20);
+        store.begin();
+        store.complete(Vec::new());
+        assert!(store.caught_up(written, Duration::from_secs(60)).await);
+    }
+}

@@ -1,0 +1,94 @@
+//! The end of an object: its finalizer goes when we have done our part.
+
+use thv_api::Object;
+use thv_api::conditions::Observation;
+use thv_plan::{ChildKind, Deletion, Planned, Target};
+
+use crate::engine::PassError;
+use crate::projection::child::ChildFacts;
+use crate::projection::metadata::Writer;
+use crate::projection::object::Cached;
+use crate::reconcile::{Again, Pass, has};
+use crate::relation::Relation;
+use crate::snapshot::Dependencies;
+use crate::writer::FinalizerChange;
+
+impl<S: Planned> Pass<'_, S> {
+    /// Does what there is to do about an object that is being deleted, and lets it go. Nothing is waited for but those
+    /// who refer to it, if the kind says so. What else belongs to it is collected by the API server.
+    pub(crate) async fn finalize(&self, cached: &Cached<S>) -> Result<Again, PassError> {
+        let mut metadata = cached.metadata().clone();
+        let Some(finalizer) = S::FINALIZER.filter(|name| has(&metadata, name)) else { return Ok(None) };
+        match S::DELETION {
+            Deletion::Nothing => {}
+            Deletion::CleanUp { workloads, status } => {
+                self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
+                if let Ok(object) = &cached.object {
+                    match self.write_status(cached, &status(object, &self.observation(cached))).await {
+                        Ok(changed) => metadata = changed.unwrap_or(metadata),
+                        // Whether it can be said or not, the object goes.
+                        Err(error) => {
+                            tracing::debug!(key = %self.key, %error, "its last status was not written")
+                        }
+                    }
+                }
+            }
+            Deletion::BlockedWhileReferenced { status } => {
+                let referrers = self.referrers();
+                if !referrers.is_empty() {
+                    return self.stay(cached, &referrers, status).await.map(|()| None);
+                }
+            }
+        }
+        let change = FinalizerChange::Remove(finalizer);
+        if let Some(changed) = self.engine.writer.finalizer::<S>(&self.key.object, &metadata, change).await? {
+            self.note(&changed);
+        }
+        Ok(None)
+    }
+
+    /// Deletes the workloads that are this object's: those that it controls, and those that a proxy has made for it and
+    /// that nobody controls yet.
+    async fn delete_workloads(
+        &self,
+        uid: &str,
+        workloads: fn(&str) -> Vec<(ChildKind, String)>,
+    ) -> Result<(), PassError> {
+        for (kind, name) in workloads(self.key.name()) {
+            let name = self.key.object.sibling(&name);
+            let Some(facts) = self.engine.caches.children(kind).and_then(|cache| cache.get(&name)) else {
+                continue;
+            };
+            let is_proxys = |facts: &ChildFacts| facts.controller.is_none() && facts.writer == Writer::Proxy;
+            if facts.is_controlled_by(uid) || is_proxys(&facts) {
+                self.engine.writer.delete(kind, &name, &facts.uid).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Who refers to this object. We hear of it when that changes.
+    fn referrers(&self) -> Vec<Target> {
+        let kinds = &self.engine.loader.kinds;
+        let mut dependencies = Dependencies::new(&self.engine.loader.subscriptions, &self.key);
+        let relation = Relation::RefersTo { kind: S::KIND, name: self.key.name() };
+        for row in kinds.rows() {
+            dependencies.add(row.objects.kind(), relation);
+        }
+        dependencies.settle();
+        let own = Target { kind: S::KIND, name: self.key.name().to_owned() };
+        kinds.referrers(self.key.namespace(), &own)
+    }
+
+    /// Says who keeps the object.
+    async fn stay(
+        &self,
+        cached: &Cached<S>,
+        referrers: &[Target],
+        status: fn(&Object<S>, &Observation<'_>, &[Target]) -> S::Status,
+    ) -> Result<(), PassError> {
+        let Ok(object) = &cached.object else { return Ok(()) };
+        let status = status(object, &self.observation(cached), referrers);
+        self.write_status(cached, &status).await.map(drop)
+    }
+}

@@ -1,0 +1,193 @@
+//! The parts of objects that we look at. Everything else is skipped while it is being read.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize;
+use thv_api::part_of;
+
+part_of!(PartialDeployment, Deployment);
+part_of!(PartialStatefulSet, StatefulSet);
+part_of!(PartialPod, Pod);
+part_of!(PartialAutoscaler, HorizontalPodAutoscaler);
+
+/// A Deployment.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PartialDeployment {
+    pub metadata: ObjectMeta,
+    #[serde(default)]
+    pub spec: PartialWorkload,
+    #[serde(default)]
+    pub status: PartialWorkloadStatus,
+}
+
+/// A StatefulSet.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PartialStatefulSet {
+    pub metadata: ObjectMeta,
+    #[serde(default)]
+    pub spec: PartialWorkload,
+    #[serde(default)]
+    pub status: PartialWorkloadStatus,
+}
+
+/// The spec of a Deployment or StatefulSet.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialWorkload {
+    pub replicas: Option<i32>,
+    #[serde(default)]
+    pub template: PartialTemplate,
+}
+
+/// A pod template.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialTemplate {
+    #[serde(default)]
+    pub metadata: PartialTemplateMetadata,
+}
+
+/// The metadata of a pod template.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialTemplateMetadata {
+    #[serde(default)]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// The status of a Deployment or StatefulSet.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialWorkloadStatus {
+    pub observed_generation: Option<i64>,
+    #[serde(default)]
+    pub replicas: i32,
+    #[serde(default)]
+    pub updated_replicas: i32,
+    #[serde(default)]
+    pub available_replicas: i32,
+    #[serde(default)]
+    pub ready_replicas: i32,
+    pub update_revision: Option<String>,
+    #[serde(default)]
+    pub conditions: Vec<PartialCondition>,
+}
+
+/// A condition of an object of Kubernetes.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialCondition {
+    #[serde(rename = "type", default)]
+    pub type_: String,
+    #[serde(default)]
+    pub status: String,
+    pub reason: Option<String>,
+}
+
+/// A pod.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PartialPod {
+    pub metadata: ObjectMeta,
+    #[serde(default)]
+    pub spec: PartialPodSpec,
+    #[serde(default)]
+    pub status: PartialPodStatus,
+}
+
+/// The spec of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialPodSpec {
+    #[serde(default)]
+    pub containers: Vec<PartialContainerSpec>,
+}
+
+/// A container as it is asked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialContainerSpec {
+    #[serde(default)]
+    pub env: Vec<PartialVariable>,
+}
+
+/// A variable of a container.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialVariable {
+    #[serde(default)]
+    pub name: String,
+    pub value: Option<String>,
+}
+
+/// The status of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialPodStatus {
+    pub phase: Option<String>,
+    #[serde(default)]
+    pub conditions: Vec<PartialCondition>,
+    #[serde(default)]
+    pub init_container_statuses: Vec<PartialContainer>,
+    #[serde(default)]
+    pub container_statuses: Vec<PartialContainer>,
+}
+
+/// A container of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialContainer {
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub ready: bool,
+    #[serde(default)]
+    pub restart_count: i32,
+    #[serde(default)]
+    pub state: PartialContainerState,
+    #[serde(default)]
+    pub last_state: PartialContainerState,
+}
+
+/// What a container is doing.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialContainerState {
+    pub waiting: Option<PartialWaiting>,
+    pub terminated: Option<PartialTerminated>,
+}
+
+/// Why a container waits.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialWaiting {
+    pub reason: Option<String>,
+}
+
+/// How a container ended.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialTerminated {
+    #[serde(default)]
+    pub exit_code: i32,
+    pub reason: Option<String>,
+}
+
+/// An autoscaler.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PartialAutoscaler {
+    pub metadata: ObjectMeta,
+    #[serde(default)]
+    pub spec: PartialAutoscalerSpec,
+}
+
+/// The spec of an autoscaler.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialAutoscalerSpec {
+    #[serde(default)]
+    pub scale_target_ref: PartialTarget,
+}
+
+/// What an autoscaler scales.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct PartialTarget {
+    #[serde(default)]
+    pub kind: String,
+    #[serde(default)]
+    pub name: String,
+}

@@ -1,0 +1,202 @@
+//! The table of kinds: what is watched, and what is looked after.
+//!
+//! Adding a kind is a plan module in `thv-plan`, a line in [`Registry::all`], and its row in [`crate::rbac`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use thv_api::Kind;
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServerSpec,
+    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+};
+use thv_plan::{AnyObject, Planned, PodSelector, Read, Settings, Target};
+
+use crate::cache::{Cache, Projection};
+use crate::caches::Watches;
+use crate::key::NamespacedName;
+use crate::projection::object::{self, Cached, Raw};
+use crate::reconcile::{Reconcile, Reconciler};
+use crate::relation::Relation;
+
+/// The kinds that an operator knows.
+#[derive(Clone, Default)]
+pub struct Registry(Vec<fn(&[Option<String>]) -> Row>);
+
+impl Registry {
+    /// No kind at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every kind of the API that is looked after or referred to.
+    pub fn all() -> Self {
+        Self::new()
+            .planned::<MCPServerSpec>()
+            .referent::<MCPAuthzConfigSpec>()
+            .referent::<MCPExternalAuthConfigSpec>()
+            .referent::<MCPGroupSpec>()
+            .referent::<MCPOIDCConfigSpec>()
+            .referent::<MCPTelemetryConfigSpec>()
+            .referent::<MCPToolConfigSpec>()
+            .referent::<MCPWebhookConfigSpec>()
+    }
+
+    /// Adds a kind that is looked after.
+    #[must_use]
+    pub fn planned<S: Planned>(mut self) -> Self {
+        self.0.push(|scopes| {
+            let objects = Arc::new(Objects::<S> { cache: Cache::new(scopes), project: object::planned });
+            Row { reconciler: Some(Arc::new(Reconciler::new(objects.clone()))), objects, pods: S::PODS }
+        });
+        self
+    }
+
+    /// Adds a kind that others refer to, and that nobody looks after.
+    #[must_use]
+    pub fn referent<S: Kind>(mut self) -> Self {
+        self.0.push(|scopes| {
+            let objects = Objects::<S> { cache: Cache::new(scopes), project: |raw, _| object::referent(raw) };
+            Row { objects: Arc::new(objects), reconciler: None, pods: &[] }
+        });
+        self
+    }
+
+    pub(crate) fn kinds(&self, scopes: &[Option<String>]) -> Kinds {
+        let rows = self.0.iter().map(|row| row(scopes));
+        Kinds(rows.map(|row| (row.objects.kind(), row)).collect())
+    }
+}
+
+/// A kind.
+pub(crate) struct Row {
+    pub objects: Arc<dyn AnyObjects>,
+    /// What looks after its objects, if anything does.
+    pub reconciler: Option<Arc<dyn Reconcile>>,
+    /// The pods that its plans look at.
+    pub pods: &'static [PodSelector],
+}
+
+/// The kinds of a running operator, by name.
+pub(crate) struct Kinds(BTreeMap<&'static str, Row>);
+
+impl Kinds {
+    pub(crate) fn get(&self, kind: &str) -> Option<&Row> {
+        self.0.get(kind)
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.0.values()
+    }
+
+    /// Every selector of pods, once.
+    pub(crate) fn pods(&self) -> Vec<PodSelector> {
+        let mut all: Vec<PodSelector> = self.rows().flat_map(|row| row.pods).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Who refers to an object and is not being deleted himself, of whatever kind.
+    pub(crate) fn referrers(&self, namespace: &str, to: &Target) -> Vec<Target> {
+        let of_kind = |row: &Row| {
+            let found = row.objects.referrers(namespace, to).into_iter();
+            let kind = row.objects.kind();
+            found
+                .filter(|referrer| !referrer.is_terminating)
+                .map(move |referrer| Target { kind, name: referrer.name.name.to_string() })
+                .collect::<Vec<_>>()
+        };
+        self.rows().flat_map(of_kind).collect()
+    }
+}
+
+/// An object that refers to another.
+pub(crate) struct Referrer {
+    pub name: NamespacedName,
+    pub object: Read<Arc<dyn AnyObject>>,
+    pub is_terminating: bool,
+}
+
+/// The cached objects of one kind, whichever it is.
+pub(crate) trait AnyObjects: Send + Sync {
+    fn kind(&self) -> &'static str;
+
+    fn plural(&self) -> &'static str;
+
+    /// Starts the watches that keep the cache up to date.
+    fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool);
+
+    /// Waits until everything has been seen once.
+    fn ready(&self) -> BoxFuture<'_, ()>;
+
+    /// The object of this name.
+    fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>>;
+
+    /// The objects that refer to another one.
+    fn referrers(&self, namespace: &str, to: &Target) -> Vec<Referrer>;
+
+    /// The names of all objects.
+    fn names(&self) -> Vec<NamespacedName>;
+
+    /// Whether there is an object of this name.
+    fn contains(&self, name: &NamespacedName) -> bool;
+}
+
+/// The cached objects of the kind `S`.
+pub(crate) struct Objects<S: Kind> {
+    pub cache: Cache<Cached<S>>,
+    project: fn(Raw<S>, &Settings) -> Option<Projection<Cached<S>>>,
+}
+
+impl<S: Kind> AnyObjects for Objects<S> {
+    fn kind(&self) -> &'static str {
+        S::KIND
+    }
+
+    fn plural(&self) -> &'static str {
+        S::PLURAL
+    }
+
+    fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool) {
+        let (project, settings) = (self.project, settings.clone());
+        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| project(raw, &settings));
+    }
+
+    fn ready(&self) -> BoxFuture<'_, ()> {
+        self.cache.ready().boxed()
+    }
+
+    fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>> {
+        self.cache.get(name).map_or(Read::Absent, |cached| found(&cached))
+    }
+
+    fn referrers(&self, namespace: &str, to: &Target) -> Vec<Referrer> {
+        let relation = Relation::RefersTo { kind: to.kind, name: &to.name };
+        let related = self.cache.related(namespace, relation).into_iter();
+        related
+            .map(|(name, cached)| Referrer {
+                name,
+                object: found(&cached),
+                is_terminating: cached.metadata().deletion_timestamp.is_some(),
+            })
+            .collect()
+    }
+
+    fn names(&self) -> Vec<NamespacedName> {
+        self.cache.names()
+    }
+
+    fn contains(&self, name: &NamespacedName) -> bool {
+        self.cache.get(name).is_some()
+    }
+}
+
+fn found<S: Kind>(cached: &Cached<S>) -> Read<Arc<dyn AnyObject>> {
+    match &cached.object {
+        Ok(object) => Read::Found(object.clone()),
+        Err(malformed) => Read::Malformed(malformed.to_string()),
+    }
+}

@@ -1,0 +1,80 @@
+//! Telling in the status what went wrong.
+
+use thv_api::Malformed;
+use thv_plan::{Failure, Planned};
+
+use crate::engine::PassError;
+use crate::projection::object::Cached;
+use crate::reconcile::Pass;
+
+impl<S: Planned> Pass<'_, S> {
+    /// Says in the status that a pass did not come to its end.
+    ///
+    /// The words of the API server may differ from one attempt to the next. They are written once, and again only when
+    /// something else goes wrong: a write for every attempt would come back as an event, and there would be no backoff.
+    pub(crate) async fn report(&self, error: &PassError) -> Result<(), PassError> {
+        let Some(cached) = self.objects.cache.get(&self.key.object) else { return Ok(()) };
+        let (failure, stable) = error.failure();
+        if !self.engine.is_news(&self.key, &stable) {
+            return Ok(());
+        }
+        self.write_failure(&cached, &failure, &stable).await
+    }
+
+    /// Says in the status that the object is not what its schema promises, and in an Event, should the status be refused
+    /// for the same reason.
+    pub(crate) async fn report_malformed(
+        &self,
+        cached: &Cached<S>,
+        malformed: &Malformed,
+    ) -> Result<(), PassError> {
+        let (key, text) = (&self.key, malformed.to_string());
+        if !self.engine.is_news(key, &text) {
+            return Ok(());
+        }
+        tracing::warn!(%key, %malformed, "the object is malformed and is left alone until it is mended");
+        self.events.malformed::<S>(malformed).await;
+        let message = format!("the object is malformed and is left alone until it is mended: {text}");
+        let failure = Failure::Malformed(message.clone());
+        if let Err(error) = self.write_failure(cached, &failure, &message).await {
+            tracing::warn!(%key, %error, "the status of a malformed object cannot be written: an Event says the same");
+        }
+        Ok(())
+    }
+
+    async fn write_failure(
+        &self,
+        cached: &Cached<S>,
+        failure: &Failure,
+        stable: &str,
+    ) -> Result<(), PassError> {
+        let before = cached.live_status().map(|status| self.ours(cached, status));
+        let status = S::failing_status(before.as_ref(), &self.observation(cached), failure);
+        let is_said = before.is_some_and(|before| says_the_same::<S>(&before, &status, stable));
+        if is_said { Ok(()) } else { self.write_status(cached, &status).await.map(drop) }
+    }
+
+    /// A status without the conditions of others.
+    fn ours(&self, cached: &Cached<S>, status: &S::Status) -> S::Status {
+        let mut status = status.clone();
+        if let Some(conditions) = S::conditions_mut(&mut status) {
+            conditions.retain(|condition| cached.conditions.contains(&condition.type_));
+        }
+        status
+    }
+}
+
+/// Whether a status says of the same failure what another would, but for the words of the API server.
+fn says_the_same<S: Planned>(before: &S::Status, now: &S::Status, stable: &str) -> bool {
+    let (before, now) = (S::conditions(before), S::conditions(now));
+    before.len() == now.len()
+        && now.iter().all(|one| {
+            before.iter().any(|other| {
+                let is_same = one.type_ == other.type_
+                    && one.status == other.status
+                    && one.reason == other.reason
+                    && one.observed_generation == other.observed_generation;
+                is_same && (one.message == other.message || other.message.starts_with(stable))
+            })
+        })
+}
