@@ -1,5 +1,6 @@
 //! The least that anybody needs: a bare client that sends what the operator sends, and does nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
 use thv_api::kinds::MCPServer;
 use thv_api::names::{annotations, finalizers};
-use thv_plan::{Child, Children, Decision, Live, Plan, References, Settings, Snapshot, mcp_server};
+use thv_plan::{Child, Children, Decision, Plan, References, Settings, Snapshot, mcp_server};
 use thv_testbed::client_for;
 
 use super::servers;
@@ -66,7 +67,8 @@ fn render(server: MCPServer) -> Result<Work> {
     let snapshot = Snapshot {
         owner: Arc::new(server.clone()),
         references: References::new(),
-        live: Live::default(),
+        live: mcp_server::Live::default(),
+        requested: BTreeMap::new(),
         settings: Arc::new(Settings::default()),
         now: created.0,
     };
