@@ -1,5 +1,7 @@
 //! The objects that make up a desired state.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::digest::digest;
@@ -69,6 +71,7 @@ pub struct Child {
     kind: ChildKind,
     name: String,
     body: Value,
+    identity: BTreeMap<String, String>,
 }
 
 impl Child {
@@ -83,7 +86,18 @@ impl Child {
                 metadata.insert("name".to_owned(), name.into());
             }
         }
-        Self { kind, name: name.to_owned(), body }
+        Self { kind, name: name.to_owned(), body, identity: BTreeMap::new() }
+    }
+
+    /// Says by which labels an object is known as a child of its owner, so that one that lost its owner can be adopted.
+    #[must_use]
+    pub fn identified_by(self, labels: BTreeMap<String, String>) -> Self {
+        Self { identity: labels, ..self }
+    }
+
+    /// The labels by which it is known.
+    pub const fn identity(&self) -> &BTreeMap<String, String> {
+        &self.identity
     }
 
     /// Its kind.
