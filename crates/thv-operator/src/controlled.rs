@@ -52,8 +52,8 @@ impl Controlled for MCPServerSpec {
     }
 
     fn refs(object: &MCPServer, known: &References, settings: &Settings) -> BTreeSet<Reference> {
-        let mut refs = thv_plan::resolve::refs(object, known);
-        refs.extend(thv_plan::resolve::settings_refs(object, settings));
+        let mut refs = thv_plan::mcp_server::refs(object, known);
+        refs.extend(thv_plan::mcp_server::settings_refs(object, settings));
         refs
     }
 

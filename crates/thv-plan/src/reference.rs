@@ -45,6 +45,51 @@ impl Reference {
     pub fn new(kind: Referred, name: &str) -> Self {
         Self { kind, name: name.to_owned() }
     }
+
+    /// A reference to an object of ours.
+    pub fn object<S: Referable>(name: &str) -> Self {
+        Self::new(S::REFERRED, name)
+    }
+
+    /// A reference to a ConfigMap.
+    pub fn config_map(name: &str) -> Self {
+        Self::new(Referred::ConfigMap, name)
+    }
+
+    /// A reference to a Secret.
+    pub fn secret(name: &str) -> Self {
+        Self::new(Referred::Secret, name)
+    }
+
+    /// The name of the object.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A kind of ours that others refer to.
+pub trait Referable {
+    /// The kind, in references.
+    const REFERRED: Referred;
+}
+
+/// Says which kind of reference leads to a kind of ours.
+macro_rules! referable {
+    ($($spec:ident => $variant:ident),+ $(,)?) => {
+        $(impl Referable for thv_api::kinds::$spec {
+            const REFERRED: Referred = Referred::$variant;
+        })+
+    };
+}
+
+referable! {
+    MCPAuthzConfigSpec => AuthzConfig,
+    MCPExternalAuthConfigSpec => ExternalAuthConfig,
+    MCPGroupSpec => Group,
+    MCPOIDCConfigSpec => OidcConfig,
+    MCPTelemetryConfigSpec => TelemetryConfig,
+    MCPToolConfigSpec => ToolConfig,
+    MCPWebhookConfigSpec => WebhookConfig,
 }
 
 /// An object that someone refers to.
@@ -95,7 +140,7 @@ impl<T> Read<T> {
 
 /// Everything that an object refers to, directly or through others.
 ///
-/// Only what was [referred to](crate::resolve::refs) is in here, so a plan cannot depend on something that nobody
+/// Only what was [referred to](crate::mcp_server::refs) is in here, so a plan cannot depend on something that nobody
 /// watches: asking for anything else gives [`Read::Absent`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct References(BTreeMap<Reference, Read<Referent>>);

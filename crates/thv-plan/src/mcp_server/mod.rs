@@ -3,20 +3,20 @@
 //! [`plan`] puts together what the modules say: `content` renders everything but the revision, `rendered` puts it under
 //! one, `replicas` and `restart` deal with what is live, `phase`, `status` and the conditions tell what came of it.
 
+mod backend;
 mod checks;
 mod conditions;
-mod config_maps;
 mod content;
-mod deployment;
 mod phase;
+mod pod_identity;
 mod pod_patch;
-mod proxy_env;
-mod rbac;
 mod reference_conditions;
+mod refs;
 mod rendered;
 mod replicas;
+mod resolved;
 mod restart;
-mod service;
+mod run_config;
 mod status;
 
 use std::collections::BTreeMap;
@@ -24,14 +24,18 @@ use std::collections::BTreeMap;
 use thv_api::kinds::{MCPServer, MCPServerSpec};
 use thv_api::names::annotations;
 
+pub use self::backend::overruled_env;
+pub use self::refs::{refs, settings_refs};
+pub use self::resolved::{ConfigHashes, Resolved, resolve};
+pub use self::run_config::{run_config, wiring};
+
 use self::content::Resolution;
 use self::rendered::Rendered;
 use self::restart::Request;
 use self::status::Judgement;
+use crate::invalid::{Invalid, InvalidList};
 use crate::live::LiveDeployment;
 use crate::plan::{Children, Plan};
-use crate::resolve::{Resolved, resolve};
-use crate::run_config;
 use crate::snapshot::Snapshot;
 
 /// What is to be done about a server.
@@ -45,19 +49,20 @@ pub fn plan(snapshot: &Snapshot<MCPServerSpec>) -> Plan<MCPServerSpec> {
 fn plan_with(
     snapshot: &Snapshot<MCPServerSpec>,
     resolved: &Resolved,
-    resolution: Result<Resolution, Vec<String>>,
+    resolution: Result<Resolution, InvalidList>,
 ) -> Plan<MCPServerSpec> {
     let mut judgement = Judgement::new(snapshot, resolved);
     let restart = restart::restart(snapshot);
     let rendered = match resolution {
-        Err(flaws) => {
-            judgement.add_flaws(flaws);
+        Err(invalid) => {
+            judgement.add_invalid(invalid);
             None
         }
         Ok(resolution) => {
             let content = content::content(snapshot, resolution, restart.on_pods);
-            judgement.refusals = Some(content.refusals.clone());
-            rendered::render(snapshot, content).map_err(|flaw| judgement.add_flaws(vec![flaw])).ok()
+            judgement.ignored = Some(content.ignored.clone());
+            let rendered = rendered::render(snapshot, content);
+            rendered.map_err(|why| judgement.add_invalid(Invalid::new("spec", why).into())).ok()
         }
     };
     let rendered = rendered.filter(|_| judgement.is_favourable());
@@ -109,13 +114,11 @@ fn deployment_of(snapshot: &Snapshot<MCPServerSpec>) -> Option<&LiveDeployment> 
 }
 
 /// What references come to, or what is wrong with the spec. References that cannot be used have their own say.
-fn resolution(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Result<Resolution, Vec<String>> {
-    if !resolved.obstacles().is_empty() {
-        return Err(Vec::new());
+fn resolution(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Result<Resolution, InvalidList> {
+    if !resolved.invalid().is_empty() {
+        return Err(InvalidList::default());
     }
     // The stamp follows from the content, so it comes later.
-    match run_config::build(snapshot, resolved, 0) {
-        Ok(run_config) => Ok(Resolution { wiring: run_config::wiring(resolved), run_config }),
-        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
-    }
+    let run_config = run_config(snapshot, resolved, 0)?;
+    Ok(Resolution { wiring: wiring(resolved), run_config })
 }
