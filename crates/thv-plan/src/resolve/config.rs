@@ -75,14 +75,15 @@ pub(super) fn valid<S: Kind>(
     }
 }
 
-/// Checks that everything is there that a configuration object needs.
+/// Checks that everything is there that a configuration object needs. A need that names nothing counts as one that is
+/// not there: the object itself is valid, and incomplete.
 pub(super) fn complete<S: Kind>(
     path: &str,
     needs: &[Need],
     name: &str,
     references: &References,
 ) -> Result<(), Unusable> {
-    check(path, needs, references).map_err(|Unusable { cause, invalid }| {
-        cause.at(path, format!("in the {} {name:?}, {}", S::KIND, invalid.message))
+    check(path, needs, references).map_err(|Unusable { cause: _, invalid }| {
+        Cause::Incomplete.at(path, format!("in the {} {name:?}, {}", S::KIND, invalid.message))
     })
 }

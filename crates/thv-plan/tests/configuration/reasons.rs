@@ -187,6 +187,7 @@ fn external_authentication_says_why_it_cannot_be_used() {
     let sts = json!({"region": "eu-central-1", "fallbackRoleArn": "arn:aws:iam::123456789012:role/x"});
     for (spec, reason) in [
         (exchange(json!({"name": "gone", "key": "k"})), "InvalidConfig"),
+        (exchange(json!({"name": "", "key": "k"})), "InvalidConfig"),
         (json!({"type": "awsSts", "awsSts": sts}), "InvalidConfig"),
         (json!({"type": "bearerToken"}), "ValidationFailed"),
         (json!({"type": "obo", "obo": {}}), "EnterpriseRequired"),
