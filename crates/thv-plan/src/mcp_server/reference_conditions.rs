@@ -42,10 +42,7 @@ pub(super) fn references(
             telemetry,
             "the telemetry settings",
             Some(TelemetryConfigRefValidated::Valid),
-            |cause| match cause {
-                Cause::Absent => TelemetryConfigRefValidated::NotFound,
-                _ => TelemetryConfigRefValidated::Invalid,
-            },
+            absent_or(TelemetryConfigRefValidated::NotFound, TelemetryConfigRefValidated::Invalid),
             observe,
         ),
         tell(external_auth, "the external authentication settings", None, external_auth_reason, observe),
@@ -61,40 +58,28 @@ pub(super) fn references(
             oidc,
             "the identity provider",
             Some(OIDCConfigRefValidated::Valid),
-            |cause| match cause {
-                Cause::Absent => OIDCConfigRefValidated::NotFound,
-                _ => OIDCConfigRefValidated::NotValid,
-            },
+            absent_or(OIDCConfigRefValidated::NotFound, OIDCConfigRefValidated::NotValid),
             observe,
         ),
         tell(
             oidc_ca_bundle,
             "the certificate authorities",
             Some(CABundleRefValidated::Valid),
-            |cause| match cause {
-                Cause::Absent => CABundleRefValidated::NotFound,
-                _ => CABundleRefValidated::Invalid,
-            },
+            absent_or(CABundleRefValidated::NotFound, CABundleRefValidated::Invalid),
             observe,
         ),
         tell(
             authz_config_ref,
             "the authorization rules",
             Some(AuthzConfigRefValidated::Valid),
-            |cause| match cause {
-                Cause::Absent => AuthzConfigRefValidated::NotFound,
-                _ => AuthzConfigRefValidated::NotValid,
-            },
+            absent_or(AuthzConfigRefValidated::NotFound, AuthzConfigRefValidated::NotValid),
             observe,
         ),
         tell(
             group,
             "the group",
             Some(GroupRefValidated::Valid),
-            |cause| match cause {
-                Cause::Absent => GroupRefValidated::NotFound,
-                _ => GroupRefValidated::NotReady,
-            },
+            absent_or(GroupRefValidated::NotFound, GroupRefValidated::NotReady),
             observe,
         ),
         ignored(snapshot, resolved, observe),
@@ -119,6 +104,11 @@ fn tell<T, R: Reason>(
             Some(observe.condition(reason(*cause), &invalid.message))
         }
     }
+}
+
+/// The reasons of a condition that only tells whether something is there from what else is wrong with it.
+fn absent_or<R: Reason>(absent: R, otherwise: R) -> impl Fn(Cause) -> R {
+    move |cause| if cause == Cause::Absent { absent } else { otherwise }
 }
 
 const fn external_auth_reason(cause: Cause) -> ExternalAuthConfigValidated {
