@@ -8,14 +8,18 @@ mod child;
 mod digest;
 mod env;
 mod image;
+mod invalid;
 pub mod json;
 mod live;
 pub mod managed_fields;
 pub mod mcp_server;
 mod metadata;
 mod overrides;
+mod owner;
 mod plan;
 mod planned;
+mod pod_template;
+mod proxy;
 pub mod proxy_role;
 mod quantity;
 mod reference;
@@ -35,6 +39,7 @@ pub use child::{Child, ChildKind, Random};
 pub use digest::{canonical, digest, hex};
 pub use env::{Env, EnvValue};
 pub use image::pull_policy;
+pub use invalid::{Invalid, InvalidList};
 pub use live::{
     ContainerFailure, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
     PodSelector, Rollout,

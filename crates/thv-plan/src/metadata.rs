@@ -9,9 +9,8 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value, json};
 use thv_api::names::annotations;
-use thv_api::{Kind, Object};
 
-use crate::overrides::{RESERVED, Refusals};
+use crate::overrides::{IgnoredOverrides, RESERVED};
 
 /// Where metadata can be.
 pub(crate) trait Level {
@@ -67,16 +66,16 @@ pub(crate) struct Metadata<L> {
     level: PhantomData<L>,
 }
 
-/// The labels and annotations that a user wants at one level, and the field in which they stand.
+/// The labels and annotations that a user adds at one level, and the field in which they stand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes<'a, L> {
+pub(crate) struct UserMetadata<'a, L> {
     labels: Option<&'a Pairs>,
     annotations: Option<&'a Pairs>,
     field: &'static str,
     level: PhantomData<L>,
 }
 
-impl<'a, L: Level> Wishes<'a, L> {
+impl<'a, L: Level> UserMetadata<'a, L> {
     /// What stands in a field.
     pub(crate) const fn new(
         field: &'static str,
@@ -93,15 +92,15 @@ impl<L: Level> Metadata<L> {
         Self { labels, annotations, level: PhantomData }
     }
 
-    /// Adds what the user wants. What we set ourselves stays as it is.
-    pub(crate) fn with(mut self, wishes: &Wishes<'_, L>, refusals: &mut Refusals) -> Self {
-        for (key, value) in wishes.labels.into_iter().flatten() {
-            let field = || format!("{}.labels[{key}]", wishes.field);
-            add(&mut self.labels, key, value, false, field, refusals);
+    /// Adds what the user adds. What we set ourselves stays as it is.
+    pub(crate) fn with(mut self, user: &UserMetadata<'_, L>, ignored: &mut IgnoredOverrides) -> Self {
+        for (key, value) in user.labels.into_iter().flatten() {
+            let field = || format!("{}.labels[{key}]", user.field);
+            add(&mut self.labels, key, value, false, field, ignored);
         }
-        for (key, value) in wishes.annotations.into_iter().flatten() {
-            let field = || format!("{}.annotations[{key}]", wishes.field);
-            add(&mut self.annotations, key, value, L::reserves(key), field, refusals);
+        for (key, value) in user.annotations.into_iter().flatten() {
+            let field = || format!("{}.annotations[{key}]", user.field);
+            add(&mut self.annotations, key, value, L::reserves(key), field, ignored);
         }
         self
     }
@@ -123,34 +122,22 @@ impl<L: Level> Metadata<L> {
     }
 }
 
-/// Adds one pair, unless it would displace another. A wish for the value that is there anyway is granted.
+/// Adds one pair, unless it would displace another. Asking for the value that is there anyway is fine.
 fn add(
     pairs: &mut Pairs,
     key: &str,
     value: &str,
     reserved: bool,
     field: impl Fn() -> String,
-    refusals: &mut Refusals,
+    ignored: &mut IgnoredOverrides,
 ) {
     match pairs.get(key) {
         Some(ours) if ours == value => {}
         None if !reserved => {
             pairs.insert(key.to_owned(), value.to_owned());
         }
-        Some(_) | None => refusals.refuse(field(), RESERVED),
+        Some(_) | None => ignored.ignore(field(), RESERVED),
     }
-}
-
-/// The reference to the object that controls a child. The child goes when it goes.
-pub(crate) fn controller<S: Kind>(owner: &Object<S>) -> Value {
-    json!([{
-        "apiVersion": Object::<S>::api_version_text(),
-        "kind": S::KIND,
-        "name": owner.metadata.name.as_deref().unwrap_or_default(),
-        "uid": owner.metadata.uid.as_deref().unwrap_or_default(),
-        "controller": true,
-        "blockOwnerDeletion": true,
-    }])
 }
 
 #[cfg(test)]
@@ -165,35 +152,35 @@ mod tests {
     fn users_add_and_do_not_displace() {
         let ours = Metadata::<OnService>::new(pairs([("app", "mcpserver")]), pairs([]));
         let (labels, annotations) = (pairs([("app", "x"), ("team", "a")]), pairs([("svc", "x")]));
-        let mut refusals = Refusals::default();
-        let both = ours.with(&Wishes::new("f", Some(&labels), Some(&annotations)), &mut refusals);
+        let mut ignored = IgnoredOverrides::default();
+        let both = ours.with(&UserMetadata::new("f", Some(&labels), Some(&annotations)), &mut ignored);
         let expected = json!({"labels": {"app": "mcpserver", "team": "a"}, "annotations": {"svc": "x"}});
         assert_eq!(Value::Object(both.render()), expected);
-        assert_eq!(refusals.message(), "ignored: f.labels[app]: set by the operator");
+        assert_eq!(ignored.message(), "ignored: f.labels[app]: set by the operator");
     }
 
     #[test]
-    fn a_wish_for_what_is_there_anyway_is_no_conflict() {
+    fn an_override_with_the_value_that_is_there_anyway_is_not_ignored() {
         let ours = Metadata::<OnService>::new(pairs([("app", "mcpserver")]), pairs([]));
         let labels = pairs([("app", "mcpserver")]);
-        let mut refusals = Refusals::default();
-        let _ = ours.with(&Wishes::new("f", Some(&labels), None), &mut refusals);
-        assert!(refusals.is_empty());
+        let mut ignored = IgnoredOverrides::default();
+        let _ = ours.with(&UserMetadata::new("f", Some(&labels), None), &mut ignored);
+        assert!(ignored.is_empty());
     }
 
     #[test]
-    fn reserved_annotations_are_refused_even_when_nobody_sets_them() {
+    fn reserved_annotations_are_ignored_even_when_nobody_sets_them() {
         let wanted = pairs([(annotations::RESTARTED_AT, "x"), (annotations::KUBECTL_RESTARTED_AT, "x")]);
-        let mut refusals = Refusals::default();
+        let mut ignored = IgnoredOverrides::default();
         let none = Metadata::<OnPods>::new(pairs([]), pairs([]));
-        let made = none.with(&Wishes::new("f", None, Some(&wanted)), &mut refusals);
+        let made = none.with(&UserMetadata::new("f", None, Some(&wanted)), &mut ignored);
         assert!(made.render().is_empty());
-        assert_eq!(refusals.message().matches(RESERVED).count(), 2);
+        assert_eq!(ignored.message().matches(RESERVED).count(), 2);
 
         let wanted = pairs([(annotations::REVISION, "1/a"), ("deployment.kubernetes.io/revision", "1")]);
-        let mut refusals = Refusals::default();
+        let mut ignored = IgnoredOverrides::default();
         let none = Metadata::<OnDeployment>::new(pairs([]), pairs([]));
-        assert!(none.with(&Wishes::new("f", None, Some(&wanted)), &mut refusals).render().is_empty());
-        assert_eq!(refusals.message().matches(RESERVED).count(), 2);
+        assert!(none.with(&UserMetadata::new("f", None, Some(&wanted)), &mut ignored).render().is_empty());
+        assert_eq!(ignored.message().matches(RESERVED).count(), 2);
     }
 }

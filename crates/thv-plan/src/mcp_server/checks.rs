@@ -3,121 +3,59 @@
 //! The schema lets all of this pass, and the API server would refuse the objects that come of it.
 
 use thv_api::kinds::{HostVolume, MCPServerSpec, Transport};
-use thv_api::shared::{EnvVar, MetadataOverrides, ProxyDeploymentOverrides, ResourceList, ResourceOverrides};
 
-use crate::metadata::Pairs;
-use crate::quantity::is_amount;
+use crate::invalid::InvalidList;
+use crate::proxy;
 use crate::syntax;
 
 /// Longest name of a server with Services of its own: `mcp-<name>-headless` has to be a DNS label.
 const MAX_NAME: usize = 50;
 /// Longest name of a `stdio` server: its StatefulSet puts `<name>-<hash>` into a label.
 const MAX_STDIO_NAME: usize = 52;
+/// What a shell would take for something else, and `:`, which ends a path in the configuration.
+const NOT_IN_PATHS: [char; 6] = [':', '$', '&', ';', '|', '`'];
 
 /// Everything that is wrong.
-pub(super) fn flaws(name: &str, spec: &MCPServerSpec) -> Vec<String> {
-    let mut flaws = Vec::new();
-    check_name(name, spec.transport, &mut flaws);
-    for (half, list) in
-        spec.resources.iter().flat_map(|all| [("limits", &all.limits), ("requests", &all.requests)])
-    {
-        check_amounts(half, list.as_ref(), &mut flaws);
+pub(super) fn validate(name: &str, spec: &MCPServerSpec) -> InvalidList {
+    let mut invalid = InvalidList::default();
+    check_name(name, spec.transport, &mut invalid);
+    if let Some(resources) = &spec.resources {
+        proxy::validate::resources(resources, &mut invalid);
     }
-    for volume in spec.volumes.iter().flatten() {
-        check_volume(volume, &mut flaws);
-    }
+    invalid.merge(volumes(spec));
     if let Some(overrides) = &spec.resource_overrides {
-        check_overrides(overrides, &mut flaws);
+        proxy::validate::overrides(overrides, &mut invalid);
     }
-    flaws
+    invalid
 }
 
-fn check_name(name: &str, transport: Transport, flaws: &mut Vec<String>) {
+fn check_name(name: &str, transport: Transport, invalid: &mut InvalidList) {
     let max = match transport {
         Transport::Stdio => MAX_STDIO_NAME,
         Transport::StreamableHttp | Transport::Sse => MAX_NAME,
     };
-    if !syntax::is_dns_label(name, max) {
-        flaws.push(format!(
-            "metadata.name: Services are named after it, so it may have {max} characters at most, and only \
-             lower-case letters, digits and hyphens: create the server under another name"
-        ));
-    }
+    let message = format!(
+        "Services are named after it, so it may have {max} characters at most, and only lower-case letters, digits \
+         and hyphens: create the server under another name"
+    );
+    invalid.unless(syntax::is_dns_label(name, max), "metadata.name", message);
 }
 
-fn check_amounts(half: &str, list: Option<&ResourceList>, flaws: &mut Vec<String>) {
-    let Some(ResourceList { cpu, memory }) = list else { return };
-    for (resource, amount) in [("cpu", cpu), ("memory", memory)] {
-        let Some(amount) = amount.as_deref().filter(|text| !text.is_empty()) else { continue };
-        if !is_amount(amount) {
-            flaws.push(format!(
-                "spec.resources.{half}.{resource}: {amount:?} is no amount: write it like 500m or 128Mi"
-            ));
+/// What is wrong with the volumes. Paths reach the proxy and the backend, so both of their rules hold.
+pub(super) fn volumes(spec: &MCPServerSpec) -> InvalidList {
+    let mut invalid = InvalidList::default();
+    for HostVolume { name, host_path, mount_path, read_only: _ } in spec.volumes.iter().flatten() {
+        let place = format!("spec.volumes[{name}]");
+        let message = "use a name of lower-case letters, digits and hyphens";
+        invalid.unless(syntax::is_dns_label(name, 63), &place, message);
+        for (field, path) in [("hostPath", host_path), ("mountPath", mount_path)] {
+            let plain = !path.contains(NOT_IN_PATHS) && path.split('/').all(|part| part != "..");
+            let message =
+                format!("{path:?} is no path without `:`, `..` and any of $ & ; | `: use another path");
+            invalid.unless(plain && !path.is_empty(), format!("{place}.{field}"), message);
         }
     }
-}
-
-fn check_volume(volume: &HostVolume, flaws: &mut Vec<String>) {
-    let HostVolume { name, host_path, mount_path, read_only: _ } = volume;
-    if !syntax::is_dns_label(name, 63) {
-        flaws.push(format!("spec.volumes[{name}]: use a name of lower-case letters, digits and hyphens"));
-    }
-    for (field, path) in [("hostPath", host_path), ("mountPath", mount_path)] {
-        if path.is_empty() || path.contains(':') || path.split('/').any(|part| part == "..") {
-            flaws.push(format!("spec.volumes[{name}].{field}: {path:?} is no path without `:` and `..`"));
-        }
-    }
-}
-
-fn check_overrides(overrides: &ResourceOverrides, flaws: &mut Vec<String>) {
-    let ResourceOverrides { proxy_deployment, proxy_service } = overrides;
-    if let Some(deployment) = proxy_deployment {
-        let ProxyDeploymentOverrides {
-            annotations,
-            labels,
-            pod_template_metadata_overrides,
-            env,
-            image_pull_secrets: _,
-        } = deployment;
-        let field = "spec.resourceOverrides.proxyDeployment";
-        check_labels(field, labels.as_ref(), flaws);
-        check_annotations(field, annotations.as_ref(), flaws);
-        check_metadata(
-            "spec.resourceOverrides.proxyDeployment.podTemplateMetadataOverrides",
-            pod_template_metadata_overrides.as_ref(),
-            flaws,
-        );
-        for EnvVar { name, value: _ } in env.iter().flatten() {
-            if !syntax::is_variable(name) {
-                flaws.push(format!("{field}.env: {name:?} cannot be the name of a variable: rename it"));
-            }
-        }
-    }
-    check_metadata("spec.resourceOverrides.proxyService", proxy_service.as_ref(), flaws);
-}
-
-fn check_metadata(field: &str, metadata: Option<&MetadataOverrides>, flaws: &mut Vec<String>) {
-    let Some(MetadataOverrides { annotations, labels }) = metadata else { return };
-    check_labels(field, labels.as_ref(), flaws);
-    check_annotations(field, annotations.as_ref(), flaws);
-}
-
-fn check_labels(field: &str, labels: Option<&Pairs>, flaws: &mut Vec<String>) {
-    for (key, value) in labels.into_iter().flatten() {
-        if !syntax::is_label_key(key) || !syntax::is_label_value(value) {
-            flaws.push(format!(
-                "{field}.labels: {key:?}: {value:?} is no label: use letters, digits and `-_.`"
-            ));
-        }
-    }
-}
-
-fn check_annotations(field: &str, annotations: Option<&Pairs>, flaws: &mut Vec<String>) {
-    for key in annotations.into_iter().flat_map(Pairs::keys) {
-        if !syntax::is_annotation_key(key) {
-            flaws.push(format!("{field}.annotations: {key:?} cannot be the key of an annotation: rename it"));
-        }
-    }
+    invalid
 }
 
 #[cfg(test)]
@@ -134,14 +72,14 @@ mod tests {
 
     #[test]
     fn a_plain_spec_is_fine() {
-        assert_eq!(flaws("web", &spec(json!({}))), Vec::<String>::new());
+        assert_eq!(validate("web", &spec(json!({}))), InvalidList::default());
         let fine =
             json!({"resources": {"limits": {"cpu": "0.5", "memory": ""}, "requests": {"memory": "64Mi"}}});
-        assert_eq!(flaws("web", &spec(fine)), Vec::<String>::new());
+        assert_eq!(validate("web", &spec(fine)), InvalidList::default());
     }
 
     #[test]
-    fn every_flaw_is_told_with_its_place() {
+    fn everything_invalid_is_told_with_its_place() {
         let deployment = |more| json!({"resourceOverrides": {"proxyDeployment": more}});
         for (more, place) in [
             (json!({"resources": {"limits": {"cpu": "lots"}}}), "spec.resources.limits.cpu"),
@@ -152,7 +90,15 @@ mod tests {
                 "spec.volumes[a].hostPath",
             ),
             (
+                json!({"volumes": [{"name": "a", "hostPath": "/a:/c", "mountPath": "/b"}]}),
+                "spec.volumes[a].hostPath",
+            ),
+            (
                 json!({"volumes": [{"name": "a", "hostPath": "/a", "mountPath": ""}]}),
+                "spec.volumes[a].mountPath",
+            ),
+            (
+                json!({"volumes": [{"name": "a", "hostPath": "/a", "mountPath": "/$(rm)"}]}),
                 "spec.volumes[a].mountPath",
             ),
             (deployment(json!({"labels": {"a": "b c"}})), "spec.resourceOverrides.proxyDeployment.labels"),
@@ -173,8 +119,8 @@ mod tests {
                 "spec.resourceOverrides.proxyService.labels",
             ),
         ] {
-            let flaws = flaws("web", &spec(more));
-            assert!(flaws.len() == 1 && flaws[0].starts_with(place), "{place}: {flaws:?}");
+            let invalid = validate("web", &spec(more));
+            assert!(invalid.len() == 1 && invalid[0].path == place, "{place}: {invalid:?}");
         }
     }
 
@@ -182,8 +128,8 @@ mod tests {
     fn names_fit_what_is_named_after_them() {
         let (fits, long) = ("a".repeat(50), "a".repeat(51));
         let http = spec(json!({"transport": "sse"}));
-        assert!(flaws(&fits, &http).is_empty() && flaws(&long, &spec(json!({}))).is_empty());
-        assert_eq!(flaws(&long, &http).len(), 1);
-        assert_eq!(flaws("a.b", &spec(json!({}))).len(), 1);
+        assert!(validate(&fits, &http).is_empty() && validate(&long, &spec(json!({}))).is_empty());
+        assert_eq!(validate(&long, &http).len(), 1);
+        assert_eq!(validate("a.b", &spec(json!({}))).len(), 1);
     }
 }

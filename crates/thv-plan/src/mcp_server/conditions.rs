@@ -10,7 +10,8 @@ use thv_api::kinds::{MCPServerSpec, Transport};
 use thv_api::shared::{RateLimiting, SessionProvider};
 
 use super::replicas;
-use crate::overrides::Refusals;
+use crate::invalid::{Invalid, InvalidList};
+use crate::overrides::IgnoredOverrides;
 use crate::snapshot::Snapshot;
 
 /// The conditions that follow from the spec alone, or from it and what is there. None of them stops anything.
@@ -120,29 +121,37 @@ fn ignored_provider(spec: &MCPServerSpec, observe: &Observation<'_>) -> Option<C
 }
 
 /// Whether all overrides were accepted. Without any there is nothing to say.
-pub(super) fn overrides(any: bool, refusals: &Refusals, observe: &Observation<'_>) -> Option<Condition> {
-    if !refusals.is_empty() {
-        return Some(observe.condition(OverridesAccepted::ReservedNames, refusals.message()));
+pub(super) fn overrides(
+    any: bool,
+    ignored: &IgnoredOverrides,
+    observe: &Observation<'_>,
+) -> Option<Condition> {
+    if !ignored.is_empty() {
+        return Some(observe.condition(OverridesAccepted::ReservedNames, ignored.message()));
     }
     any.then(|| observe.condition(OverridesAccepted::Accepted, "nothing that was added had to be left out"))
 }
 
 /// Whether the pod template can be used. Without one there is nothing to say.
 pub(super) fn pod_template(
-    result: Option<&Result<(), String>>,
+    result: Option<&Result<(), Invalid>>,
     observe: &Observation<'_>,
 ) -> Option<Condition> {
     Some(match result? {
         Ok(()) => observe.condition(PodTemplateValid::Valid, "podTemplateSpec is a pod template"),
-        Err(flaw) => observe.condition(PodTemplateValid::Invalid, flaw),
+        Err(invalid) => observe.condition(PodTemplateValid::Invalid, invalid.to_string()),
     })
 }
 
 /// Whether the spec makes sense by itself.
-pub(super) fn spec_valid(flaws: &[String], taken: Option<&String>, observe: &Observation<'_>) -> Condition {
-    match (flaws, taken) {
-        ([], None) => observe.condition(SpecValid::Valid, "the spec makes sense by itself"),
-        ([], Some(taken)) => observe.condition(SpecValid::NameTaken, taken),
-        (flaws, _) => observe.condition(SpecValid::Invalid, flaws.join("; ")),
+pub(super) fn spec_valid(
+    invalid: &InvalidList,
+    taken: Option<&String>,
+    observe: &Observation<'_>,
+) -> Condition {
+    match (invalid.is_empty(), taken) {
+        (true, None) => observe.condition(SpecValid::Valid, "the spec makes sense by itself"),
+        (true, Some(taken)) => observe.condition(SpecValid::NameTaken, taken),
+        (false, _) => observe.condition(SpecValid::Invalid, invalid.to_string()),
     }
 }

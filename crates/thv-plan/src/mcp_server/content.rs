@@ -1,28 +1,30 @@
 //! What a server becomes, but for the revision: everything that revisions tell apart, and the children around it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use thv_api::kinds::{HostVolume, MCPServerSpec};
-use thv_api::names::labels::{self, Workload};
-use thv_api::names::{annotations, children, volumes as volume_names};
-use thv_api::shared::{
-    AuthzConfig, MetadataOverrides, ProxyDeploymentOverrides, PullSecretRef, ResourceOverrides,
-};
+use thv_api::kinds::{HostVolume, MCPServer, MCPServerSpec};
+use thv_api::names::annotations;
+use thv_api::names::children::mcp_server;
+use thv_api::names::labels::Workload;
+use thv_api::shared::AuthzConfig;
 use thv_config::RunConfig;
 
-use super::deployment::ProxyPod;
+use super::backend::{overruled_env, sorted_volumes};
 use super::pod_patch::{self, Additions};
-use super::{config_maps, name_of, proxy_env, rbac, service};
+use super::{name_of, pod_identity};
 use crate::child::Child;
-use crate::metadata::{Metadata, OnDeployment, OnPods, OnService, Pairs, Wishes};
-use crate::overrides::{RESERVED, Refusals};
-use crate::run_config::{self, VolumeWiring, Wiring};
-use crate::settings::{Platform, Settings};
+use crate::metadata::{Metadata, OnDeployment, OnPods, Pairs};
+use crate::overrides::IgnoredOverrides;
+use crate::owner::Owner;
+use crate::proxy::env::compose;
+use crate::proxy::mounts::mounts;
+use crate::proxy::overrides::Overrides;
+use crate::proxy::pod::ProxyPod;
+use crate::proxy::service::service;
+use crate::proxy::{Names, Proxy, config_maps, rbac};
+use crate::proxy_role;
+use crate::run_config::{VolumeWiring, Wiring};
+use crate::settings::Platform;
 use crate::snapshot::Snapshot;
-use crate::volumes::{Mount, Taken, VolumeSource, Volumes};
-
-/// Where the proxy finds its configuration.
-const RUN_CONFIG_PATH: &str = "/etc/runconfig";
+use crate::volumes::{Mount, VolumeSource};
 
 /// What references add to the proxy, and its configuration.
 #[derive(Clone, Debug)]
@@ -36,7 +38,9 @@ pub(super) struct Resolution {
 /// What a server becomes, but for the revision.
 #[derive(Debug)]
 pub(super) struct Content<'a> {
-    /// The pods of the proxy.
+    /// The server, as the owner of its children.
+    pub(super) proxy: Proxy<'a>,
+    /// The pods of the proxy, without an identity.
     pub(super) pod: ProxyPod<'a>,
     /// The configuration of the proxy.
     pub(super) run_config: RunConfig,
@@ -44,8 +48,8 @@ pub(super) struct Content<'a> {
     pub(super) deployment: Metadata<OnDeployment>,
     /// The children that do not depend on the revision.
     pub(super) others: Vec<Child>,
-    /// What the user asked for and did not get.
-    pub(super) refusals: Refusals,
+    /// The overrides that are ignored.
+    pub(super) ignored: IgnoredOverrides,
 }
 
 /// What a server becomes. `restarted_at` is the time of the last restart that rolls its pods.
@@ -58,7 +62,6 @@ pub(super) fn content(
     let MCPServerSpec {
         image,
         proxy_port,
-        volumes,
         resources,
         secrets,
         service_account,
@@ -66,6 +69,8 @@ pub(super) fn content(
         resource_overrides,
         authz_config,
         session_affinity,
+        // The RunConfig, and the pods of the proxy.
+        volumes: _,
         // The RunConfig.
         transport: _,
         proxy_mode: _,
@@ -94,13 +99,14 @@ pub(super) fn content(
     } = &owner.spec;
     let Resolution { wiring: Wiring { env: wired_env, volumes: wired_volumes }, run_config: document } =
         resolution;
-    let overrides = overrides(resource_overrides.as_ref());
-    let mut refusals = Refusals::default();
-    for name in run_config::overruled_env(&owner.spec) {
-        refusals.refuse(format!("spec.env[{name}]"), "set by the transport");
+    let proxy = proxy(owner);
+    let overrides = Overrides::new(resource_overrides.as_ref());
+    let mut ignored = IgnoredOverrides::default();
+    for name in overruled_env(&owner.spec) {
+        ignored.ignore(format!("spec.env[{name}]"), "set by the transport");
     }
 
-    let pull_secrets = pull_secrets(overrides.pull_secrets, settings);
+    let pull_secrets = overrides.pull_secrets(settings);
     // OpenShift keeps credentials of its own in the ServiceAccounts, in a list that has one owner.
     let (for_accounts, for_backend) = match settings.platform {
         Platform::Kubernetes => (pull_secrets.clone(), Vec::new()),
@@ -109,85 +115,46 @@ pub(super) fn content(
 
     let mut others = Vec::new();
     if let Some(AuthzConfig { inline: Some(rules), .. }) = authz_config {
-        others.push(config_maps::inline_authz(owner, rules));
+        others.push(config_maps::inline_authz(&proxy, rules));
     }
-    others.push(rbac::proxy_account(owner, &for_accounts));
+    others.push(rbac::account(&proxy, &proxy.names.account, &for_accounts));
+    let our_account = mcp_server::backend_service_account(name_of(owner));
     if service_account.is_none() {
-        others.push(rbac::backend_account(owner, &for_accounts));
+        others.push(rbac::account(&proxy, &our_account, &for_accounts));
     }
-    others.push(rbac::role(owner));
-    others.push(rbac::role_binding(owner));
-    let affinity = *session_affinity;
-    others.push(service::service(owner, *proxy_port, affinity, &overrides.service, &mut refusals));
+    others.push(rbac::role(&proxy, proxy_role::rules(name_of(owner))));
+    others.push(rbac::role_binding(&proxy));
+    others.push(service(&proxy, *proxy_port, *session_affinity, &overrides.service, &mut ignored));
 
-    let our_account = children::mcp_server::backend_service_account(name_of(owner));
     let additions = Additions {
         service_account: service_account.as_deref().unwrap_or(&our_account),
         secrets: secrets.as_deref().unwrap_or_default(),
         pull_secrets: if service_account.is_none() { &for_backend } else { &[] },
     };
-    let patch = pod_patch::argument(pod_template_spec.as_ref(), additions, &mut refusals);
+    let patch = pod_patch::argument(pod_template_spec.as_ref(), additions, &mut ignored);
     let args = ["run".to_owned()].into_iter().chain(patch).chain([image.clone()]).collect();
 
-    let labels = labels::workload(Workload::McpServer, name_of(owner));
     let on_pods: Pairs =
         restarted_at.map(|at| (annotations::RESTARTED_AT.to_owned(), at)).into_iter().collect();
     let pod = ProxyPod {
         settings,
-        metadata: Metadata::<OnPods>::new(labels.clone(), on_pods).with(&overrides.pods, &mut refusals),
+        metadata: Metadata::<OnPods>::new(proxy.labels(), on_pods).with(&overrides.pods, &mut ignored),
+        service_account: proxy.names.account.clone(),
         args,
         port: *proxy_port,
         resources: resources.as_ref(),
-        env: proxy_env::compose(wired_env, overrides.env, &mut refusals),
-        volumes: mounts(name_of(owner), wired_volumes, volumes.as_deref().unwrap_or_default(), &mut refusals),
+        env: compose(
+            wired_env.into_iter().chain(pod_identity::variables()),
+            &pod_identity::RESERVED,
+            overrides.env,
+            &mut ignored,
+        ),
+        volumes: mounts(&proxy.names.run_config, wired_volumes, user_volumes(&owner.spec), &mut ignored),
         pull_secrets,
     };
     let deployment =
-        Metadata::<OnDeployment>::new(labels, Pairs::new()).with(&overrides.deployment, &mut refusals);
-    Content { pod, run_config: document, deployment, others, refusals }
-}
-
-/// What users may add to our objects, each at its level.
-struct Overrides<'a> {
-    deployment: Wishes<'a, OnDeployment>,
-    pods: Wishes<'a, OnPods>,
-    service: Wishes<'a, OnService>,
-    env: &'a [thv_api::shared::EnvVar],
-    pull_secrets: &'a [PullSecretRef],
-}
-
-fn overrides(all: Option<&ResourceOverrides>) -> Overrides<'_> {
-    const DEPLOYMENT: &str = "spec.resourceOverrides.proxyDeployment";
-    const PODS: &str = "spec.resourceOverrides.proxyDeployment.podTemplateMetadataOverrides";
-    const SERVICE: &str = "spec.resourceOverrides.proxyService";
-    let mut overrides = Overrides {
-        deployment: Wishes::new(DEPLOYMENT, None, None),
-        pods: Wishes::new(PODS, None, None),
-        service: Wishes::new(SERVICE, None, None),
-        env: &[],
-        pull_secrets: &[],
-    };
-    let Some(ResourceOverrides { proxy_deployment, proxy_service }) = all else { return overrides };
-    if let Some(MetadataOverrides { annotations, labels }) = proxy_service {
-        overrides.service = Wishes::new(SERVICE, labels.as_ref(), annotations.as_ref());
-    }
-    let Some(ProxyDeploymentOverrides {
-        annotations,
-        labels,
-        pod_template_metadata_overrides,
-        env,
-        image_pull_secrets,
-    }) = proxy_deployment
-    else {
-        return overrides;
-    };
-    overrides.deployment = Wishes::new(DEPLOYMENT, labels.as_ref(), annotations.as_ref());
-    overrides.env = env.as_deref().unwrap_or_default();
-    overrides.pull_secrets = image_pull_secrets.as_deref().unwrap_or_default();
-    if let Some(MetadataOverrides { annotations, labels }) = pod_template_metadata_overrides {
-        overrides.pods = Wishes::new(PODS, labels.as_ref(), annotations.as_ref());
-    }
-    overrides
+        Metadata::<OnDeployment>::new(proxy.labels(), Pairs::new()).with(&overrides.deployment, &mut ignored);
+    Content { proxy, pod, run_config: document, deployment, others, ignored }
 }
 
 /// Whether a user adds anything to our objects.
@@ -195,40 +162,27 @@ pub(super) fn has_overrides(spec: &MCPServerSpec) -> bool {
     spec.resource_overrides.is_some() || spec.volumes.as_ref().is_some_and(|volumes| !volumes.is_empty())
 }
 
-/// The user's pull secrets and those of the whole operator, each once. A node tries all of them, so their order means
-/// nothing and is always the same.
-fn pull_secrets(wanted: &[PullSecretRef], settings: &Settings) -> Vec<String> {
-    let all = wanted.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets);
-    let all: BTreeSet<&String> = all.filter(|name| !name.is_empty()).collect();
-    all.into_iter().cloned().collect()
+/// The children of a server with its proxy.
+fn proxy(owner: &MCPServer) -> Proxy<'_> {
+    let name = name_of(owner);
+    let names = Names {
+        deployment: mcp_server::deployment(name),
+        service: mcp_server::proxy_service(name),
+        run_config: mcp_server::run_config(name),
+        inline_authz: mcp_server::inline_authz(name),
+        account: mcp_server::proxy_runner(name),
+    };
+    Proxy { owner: Owner::from(owner), workload: Workload::McpServer, names }
 }
 
-/// The volumes of the proxy: its configuration, what references cause, and the user's.
-fn mounts(name: &str, wired: Vec<VolumeWiring>, wanted: &[HostVolume], refusals: &mut Refusals) -> Volumes {
-    let run_config =
-        VolumeSource::ConfigMap { name: children::mcp_server::run_config(name), items: BTreeMap::new() };
-    let ours = VolumeWiring {
-        name: volume_names::RUN_CONFIG.to_owned(),
-        source: run_config,
-        mount: Mount::read_only(RUN_CONFIG_PATH),
-    };
-    let mut sorted: Vec<&HostVolume> = wanted.iter().collect();
-    sorted.sort_by_key(|volume| &volume.name);
-    let users =
-        sorted.into_iter().map(|HostVolume { name, host_path, mount_path, read_only }| VolumeWiring {
+/// The volumes that the user adds to the proxy, as it sees them.
+fn user_volumes(spec: &MCPServerSpec) -> Vec<VolumeWiring> {
+    let volumes = sorted_volumes(spec).into_iter();
+    volumes
+        .map(|HostVolume { name, host_path, mount_path, read_only }| VolumeWiring {
             name: name.clone(),
             source: VolumeSource::HostPath(host_path.clone()),
             mount: Mount { path: mount_path.clone(), sub_path: None, read_only: *read_only },
-        });
-    let mut all = Volumes::default();
-    for VolumeWiring { name, source, mount } in [ours].into_iter().chain(wired).chain(users) {
-        match all.add(name.as_str(), source, mount) {
-            Ok(()) => {}
-            Err(Taken::Name) => refusals.refuse(format!("spec.volumes[{name}]"), RESERVED),
-            Err(Taken::Path) => {
-                refusals.refuse(format!("spec.volumes[{name}].mountPath"), "another volume is mounted there");
-            }
-        }
-    }
-    all
+        })
+        .collect()
 }

@@ -4,38 +4,41 @@
 //! one, `replicas` and `restart` deal with what is live, `phase`, `status` and the conditions tell what came of it.
 //! `planned` has what the engine wants to know of the kind.
 
+mod backend;
 mod checks;
 mod conditions;
-mod config_maps;
 mod content;
-mod deployment;
 mod live;
 mod phase;
 mod planned;
+mod pod_identity;
 mod pod_patch;
-mod proxy_env;
-mod rbac;
 mod reference_conditions;
+mod refs;
 mod rendered;
 mod replicas;
+mod resolved;
 mod restart;
-mod service;
+mod run_config;
 mod status;
 
 use thv_api::kinds::{MCPServer, MCPServerSpec};
 use thv_api::names::annotations;
 
+pub use self::backend::overruled_env;
 pub use self::live::Live;
+pub use self::refs::{refs, settings_refs};
+pub use self::resolved::{ConfigHashes, Resolved, resolve};
+pub use self::run_config::{run_config, wiring};
 
 use self::content::Resolution;
 use self::rendered::Rendered;
 use self::restart::Request;
 use self::status::Judgement;
+use crate::invalid::{Invalid, InvalidList};
 use crate::live::LiveDeployment;
 use crate::plan::{Children, Disruption, Plan};
-use crate::resolve::{Resolved, resolve};
 use crate::revision::Decision;
-use crate::run_config;
 use crate::snapshot::Snapshot;
 
 /// What is to be done about a server.
@@ -49,20 +52,21 @@ pub fn plan(snapshot: &Snapshot<MCPServerSpec>) -> Plan<MCPServerSpec> {
 fn plan_with(
     snapshot: &Snapshot<MCPServerSpec>,
     resolved: &Resolved,
-    resolution: Result<Resolution, Vec<String>>,
+    resolution: Result<Resolution, InvalidList>,
 ) -> Plan<MCPServerSpec> {
     let mut judgement = Judgement::new(snapshot, resolved);
     let restart = restart::restart(snapshot);
     judgement.restart_is_due = restart.request.is_some();
     let rendered = match resolution {
-        Err(flaws) => {
-            judgement.add_flaws(flaws);
+        Err(invalid) => {
+            judgement.add_invalid(invalid);
             None
         }
         Ok(resolution) => {
             let content = content::content(snapshot, resolution, restart.on_pods);
-            judgement.refusals = Some(content.refusals.clone());
-            rendered::render(snapshot, content).map_err(|flaw| judgement.add_flaws(vec![flaw])).ok()
+            judgement.ignored = Some(content.ignored.clone());
+            let rendered = rendered::render(snapshot, content);
+            rendered.map_err(|why| judgement.add_invalid(Invalid::new("spec", why).into())).ok()
         }
     };
     let Some(Rendered { decision, children }) = rendered.filter(|_| judgement.is_favourable()) else {
@@ -109,13 +113,11 @@ fn deployment_of(snapshot: &Snapshot<MCPServerSpec>) -> Option<&LiveDeployment> 
 }
 
 /// What references come to, or what is wrong with the spec. References that cannot be used have their own say.
-fn resolution(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Result<Resolution, Vec<String>> {
-    if !resolved.obstacles().is_empty() {
-        return Err(Vec::new());
+fn resolution(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Result<Resolution, InvalidList> {
+    if !resolved.invalid().is_empty() {
+        return Err(InvalidList::default());
     }
     // The stamp follows from the content, so it comes later.
-    match run_config::build(snapshot, resolved, 0) {
-        Ok(run_config) => Ok(Resolution { wiring: run_config::wiring(resolved), run_config }),
-        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
-    }
+    let run_config = run_config(snapshot, resolved, 0)?;
+    Ok(Resolution { wiring: wiring(resolved), run_config })
 }

@@ -16,14 +16,13 @@ use crate::live::{Observe, PodSelector};
 use crate::plan::Plan;
 use crate::planned::{Deletion, Failure, Planned, Refers};
 use crate::reference::{Reference, References};
-use crate::resolve;
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 
 impl Refers for MCPServerSpec {
     fn refs(object: &MCPServer, known: &References, settings: &Settings) -> BTreeSet<Reference> {
-        let mut refs = resolve::refs(object, known);
-        refs.extend(resolve::settings_refs(object, settings));
+        let mut refs = super::refs::refs(object, known);
+        refs.extend(super::refs::settings_refs(object, settings));
         refs
     }
 }

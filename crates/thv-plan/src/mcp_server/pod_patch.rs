@@ -1,11 +1,7 @@
 //! The changes to the backend's pods that the proxy is started with: `--k8s-pod-patch=<json>`.
-//!
-//! What the user wrote stays JSON. Reading it into a type and writing it again would lose the fields that the type
-//! does not know and the directives of a merge patch.
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde_json::{Map, Value, json};
 use thv_api::kinds::SecretEnv;
 use thv_api::names::{annotations, containers};
@@ -13,10 +9,8 @@ use thv_api::value::RawObject;
 
 use crate::digest::canonical;
 use crate::json::{list, object};
-use crate::overrides::{RESERVED, Refusals};
-
-/// The field with the user's template.
-const FIELD: &str = "spec.podTemplateSpec";
+use crate::overrides::{IgnoredOverrides, RESERVED};
+use crate::pod_template::FIELD;
 
 /// What is added to the user's template.
 #[derive(Clone, Copy, Debug)]
@@ -29,32 +23,22 @@ pub(super) struct Additions<'a> {
     pub(super) pull_secrets: &'a [String],
 }
 
-/// Whether a template is one, and what is wrong with it if not.
-pub(super) fn check(template: &RawObject) -> Result<(), String> {
-    let value = Value::Object(template.0.clone());
-    serde_path_to_error::deserialize::<_, PodTemplateSpec>(&value).map(drop).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { FIELD.to_owned() } else { format!("{FIELD}.{path}") };
-        format!("{place}: {}", error.inner())
-    })
-}
-
 /// The argument, if there is anything to change.
 pub(super) fn argument(
     template: Option<&RawObject>,
     additions: Additions<'_>,
-    refusals: &mut Refusals,
+    ignored: &mut IgnoredOverrides,
 ) -> Option<String> {
     let mut patch = template.map(|raw| raw.0.clone()).unwrap_or_default();
-    protect_stamp(&mut patch, refusals);
+    protect_stamp(&mut patch, ignored);
     let Additions { service_account, secrets, pull_secrets } = additions;
     if !(service_account.is_empty() && secrets.is_empty() && pull_secrets.is_empty()) {
         object(&mut patch, "spec", |spec| {
             if !service_account.is_empty() {
-                set_service_account(spec, service_account, refusals);
+                set_service_account(spec, service_account, ignored);
             }
             if !secrets.is_empty() {
-                list(spec, "containers", |containers| add_secrets(containers, secrets, refusals));
+                list(spec, "containers", |containers| add_secrets(containers, secrets, ignored));
             }
             if !pull_secrets.is_empty() {
                 list(spec, "imagePullSecrets", |all| add_pull_secrets(all, pull_secrets));
@@ -65,27 +49,27 @@ pub(super) fn argument(
 }
 
 /// The proxy stamps the pods of the backend. A value of the user's would be taken for the proxy's.
-fn protect_stamp(patch: &mut Map<String, Value>, refusals: &mut Refusals) {
+fn protect_stamp(patch: &mut Map<String, Value>, ignored: &mut IgnoredOverrides) {
     let metadata = patch.get_mut("metadata").and_then(Value::as_object_mut);
     let Some(all) = metadata.and_then(|all| all.get_mut("annotations")).and_then(Value::as_object_mut) else {
         return;
     };
     if all.remove(annotations::MCP_SERVER_GENERATION).is_some() {
         let key = annotations::MCP_SERVER_GENERATION;
-        refusals.refuse(format!("{FIELD}.metadata.annotations[{key}]"), RESERVED);
+        ignored.ignore(format!("{FIELD}.metadata.annotations[{key}]"), RESERVED);
     }
 }
 
-fn set_service_account(spec: &mut Map<String, Value>, account: &str, refusals: &mut Refusals) {
+fn set_service_account(spec: &mut Map<String, Value>, account: &str, ignored: &mut IgnoredOverrides) {
     let before = spec.insert("serviceAccountName".to_owned(), account.into());
     if before.is_some_and(|value| !value.is_null() && value != account) {
-        refusals.refuse(format!("{FIELD}.spec.serviceAccountName"), "set spec.serviceAccount instead");
+        ignored.ignore(format!("{FIELD}.spec.serviceAccountName"), "set spec.serviceAccount instead");
     }
 }
 
 /// Adds the variables to the container of the server. They win over variables of the same name in the template.
-fn add_secrets(all: &mut Vec<Value>, secrets: &[SecretEnv], refusals: &mut Refusals) {
-    let variables = variables(secrets, refusals);
+fn add_secrets(all: &mut Vec<Value>, secrets: &[SecretEnv], ignored: &mut IgnoredOverrides) {
+    let variables = variables(secrets, ignored);
     let is_server = |container: &Value| container.get("name").is_some_and(|name| name == containers::MCP);
     let index = all.iter().position(is_server).unwrap_or_else(|| {
         all.push(json!({ "name": containers::MCP }));
@@ -97,7 +81,7 @@ fn add_secrets(all: &mut Vec<Value>, secrets: &[SecretEnv], refusals: &mut Refus
             let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
             let displaced = variables.contains_key(name);
             if displaced {
-                refusals.refuse(format!("{FIELD}.spec.containers[mcp].env[{name}]"), "set by spec.secrets");
+                ignored.ignore(format!("{FIELD}.spec.containers[mcp].env[{name}]"), "set by spec.secrets");
             }
             !displaced
         });
@@ -106,14 +90,14 @@ fn add_secrets(all: &mut Vec<Value>, secrets: &[SecretEnv], refusals: &mut Refus
 }
 
 /// The variables that Secrets become, by name. Of several Secrets for one variable, the first by name is taken.
-fn variables(secrets: &[SecretEnv], refusals: &mut Refusals) -> BTreeMap<String, Value> {
+fn variables(secrets: &[SecretEnv], ignored: &mut IgnoredOverrides) -> BTreeMap<String, Value> {
     let mut sorted: Vec<&SecretEnv> = secrets.iter().collect();
     sorted.sort_by_key(|secret| &secret.name);
     let mut variables = BTreeMap::new();
     for SecretEnv { name, key, target_env_name } in sorted {
         let variable = target_env_name.as_deref().filter(|target| !target.is_empty()).unwrap_or(key);
         if variables.contains_key(variable) {
-            refusals.refuse(format!("spec.secrets[{name}]"), "another Secret becomes the same variable");
+            ignored.ignore(format!("spec.secrets[{name}]"), "another Secret becomes the same variable");
             continue;
         }
         let source = json!({ "secretKeyRef": { "name": name, "key": key } });
@@ -142,14 +126,14 @@ mod tests {
         SecretEnv { name: name.to_owned(), key: key.to_owned(), target_env_name: target.map(str::to_owned) }
     }
 
-    fn made(template: Option<Value>, additions: Additions<'_>) -> (Option<Value>, Refusals) {
-        let mut refusals = Refusals::default();
+    fn made(template: Option<Value>, additions: Additions<'_>) -> (Option<Value>, IgnoredOverrides) {
+        let mut ignored = IgnoredOverrides::default();
         let template = template.map(raw);
-        let argument = argument(template.as_ref(), additions, &mut refusals);
+        let argument = argument(template.as_ref(), additions, &mut ignored);
         let patch = argument.map(|argument| {
             serde_json::from_str(argument.strip_prefix("--k8s-pod-patch=").unwrap()).unwrap()
         });
-        (patch, refusals)
+        (patch, ignored)
     }
 
     const NOTHING: Additions<'_> = Additions { service_account: "", secrets: &[], pull_secrets: &[] };
@@ -174,7 +158,6 @@ mod tests {
                 "$setElementOrder/containers": [{"name": "mcp"}],
             },
         });
-        assert_eq!(check(&raw(template.clone())), Ok(()));
         assert_eq!(made(Some(template.clone()), NOTHING).0, Some(template));
     }
 
@@ -188,13 +171,13 @@ mod tests {
         ]);
         let expected =
             json!({"spec": {"serviceAccountName": "web-sa", "containers": [{"name": "mcp", "env": env}]}});
-        let (patch, refusals) = made(Some(json!({"spec": null})), additions);
+        let (patch, ignored) = made(Some(json!({"spec": null})), additions);
         assert_eq!(patch, Some(expected));
-        assert!(refusals.is_empty());
+        assert!(ignored.is_empty());
     }
 
     #[test]
-    fn what_is_displaced_is_told() {
+    fn what_is_overridden_in_the_template_is_reported_as_ignored() {
         let template = json!({
             "metadata": {"annotations": {"toolhive.stacklok.dev/mcpserver-generation": "99", "mine": "1"}},
             "spec": {
@@ -204,7 +187,7 @@ mod tests {
         });
         let secrets = [secret("b", "x", Some("K")), secret("a", "y", Some("K"))];
         let additions = Additions { service_account: "web-sa", secrets: &secrets, pull_secrets: &[] };
-        let (patch, refusals) = made(Some(template), additions);
+        let (patch, ignored) = made(Some(template), additions);
         let patch = patch.unwrap();
         assert_eq!(patch["metadata"]["annotations"], json!({"mine": "1"}));
         assert_eq!(patch["spec"]["serviceAccountName"], "web-sa");
@@ -214,7 +197,7 @@ mod tests {
         ]);
         assert_eq!(patch["spec"]["containers"][0]["env"], env);
         for field in ["mcpserver-generation", "serviceAccountName", "env[K]", "secrets[b]"] {
-            assert!(refusals.message().contains(field), "{field}: {}", refusals.message());
+            assert!(ignored.message().contains(field), "{field}: {}", ignored.message());
         }
     }
 
@@ -224,21 +207,5 @@ mod tests {
         let additions = Additions { service_account: "", secrets: &[], pull_secrets: &names };
         let (patch, _) = made(Some(json!({"spec": {"imagePullSecrets": [{"name": "b"}]}})), additions);
         assert_eq!(patch.unwrap()["spec"]["imagePullSecrets"], json!([{"name": "b"}, {"name": "a"}]));
-    }
-
-    #[test]
-    fn a_wrong_type_is_told_with_its_place() {
-        for (template, place) in [
-            (json!({"spec": {"containers": {}}}), "spec.podTemplateSpec.spec.containers"),
-            (json!({"spec": {"containers": [{"name": 7}]}}), "spec.podTemplateSpec.spec.containers[0].name"),
-            (json!({"spec": {"nodeSelector": {"a": 1}}}), "spec.podTemplateSpec.spec.nodeSelector.a"),
-            (json!({"metadata": "x"}), "spec.podTemplateSpec.metadata"),
-        ] {
-            let error = check(&raw(template)).unwrap_err();
-            assert!(error.starts_with(&format!("{place}: ")), "{error}");
-        }
-        let quantity =
-            json!({"spec": {"containers": [{"name": "mcp", "resources": {"limits": {"cpu": 1}}}]}});
-        assert_eq!(check(&raw(quantity)), Ok(()), "a number is a quantity too");
     }
 }

@@ -2,15 +2,17 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::mcp_server::{
-    AuthServerRefValidated, AuthzConfigRefValidated, CABundleRefValidated, GroupRefValidated,
-    OIDCConfigRefValidated, SettingsIgnored, TelemetryConfigRefValidated,
+    AuthServerRefValidated, AuthzConfigRefValidated, CABundleRefValidated, ExternalAuthConfigValidated,
+    GroupRefValidated, OIDCConfigRefValidated, SettingsIgnored, TelemetryConfigRefValidated,
+    WebhookConfigValidated,
 };
 use thv_api::conditions::{Observation, Reason};
 use thv_api::kinds::MCPServerSpec;
 use thv_api::shared::{SessionProvider, SessionStorage};
 
+use super::resolved::Resolved;
 use super::restart;
-use crate::resolve::{Outcome, Resolved};
+use crate::resolve::{Cause, Outcome, Unusable};
 use crate::snapshot::Snapshot;
 
 /// A condition for each reference that has one. A reference that is gone has none.
@@ -36,14 +38,50 @@ pub(super) fn references(
         group,
     } = resolved;
     [
-        tell(telemetry, Some(TelemetryConfigRefValidated::Valid), "the telemetry settings", observe),
-        tell(external_auth, None, "the external authentication settings", observe),
-        tell(auth_server, Some(AuthServerRefValidated::Valid), "the authorization server", observe),
-        tell(webhooks, None, "the webhooks", observe),
-        tell(oidc, Some(OIDCConfigRefValidated::Valid), "the identity provider", observe),
-        tell(oidc_ca_bundle, Some(CABundleRefValidated::Valid), "the certificate authorities", observe),
-        tell(authz_config_ref, Some(AuthzConfigRefValidated::Valid), "the authorization rules", observe),
-        tell(group, Some(GroupRefValidated::Valid), "the group", observe),
+        tell(
+            telemetry,
+            "the telemetry settings",
+            Some(TelemetryConfigRefValidated::Valid),
+            absent_or(TelemetryConfigRefValidated::NotFound, TelemetryConfigRefValidated::Invalid),
+            observe,
+        ),
+        tell(external_auth, "the external authentication settings", None, external_auth_reason, observe),
+        tell(
+            auth_server,
+            "the authorization server",
+            Some(AuthServerRefValidated::Valid),
+            auth_server_reason,
+            observe,
+        ),
+        tell(webhooks, "the webhooks", None, |_| WebhookConfigValidated::Invalid, observe),
+        tell(
+            oidc,
+            "the identity provider",
+            Some(OIDCConfigRefValidated::Valid),
+            absent_or(OIDCConfigRefValidated::NotFound, OIDCConfigRefValidated::NotValid),
+            observe,
+        ),
+        tell(
+            oidc_ca_bundle,
+            "the certificate authorities",
+            Some(CABundleRefValidated::Valid),
+            absent_or(CABundleRefValidated::NotFound, CABundleRefValidated::Invalid),
+            observe,
+        ),
+        tell(
+            authz_config_ref,
+            "the authorization rules",
+            Some(AuthzConfigRefValidated::Valid),
+            absent_or(AuthzConfigRefValidated::NotFound, AuthzConfigRefValidated::NotValid),
+            observe,
+        ),
+        tell(
+            group,
+            "the group",
+            Some(GroupRefValidated::Valid),
+            absent_or(GroupRefValidated::NotFound, GroupRefValidated::NotReady),
+            observe,
+        ),
         ignored(snapshot, resolved, observe),
     ]
     .into_iter()
@@ -53,15 +91,46 @@ pub(super) fn references(
 
 /// What there is to say about a reference. Some conditions are only there when something is wrong.
 fn tell<T, R: Reason>(
-    outcome: &Outcome<T, R>,
-    valid: Option<R>,
+    outcome: &Outcome<T>,
     what: &str,
+    valid: Option<R>,
+    reason: impl Fn(Cause) -> R,
     observe: &Observation<'_>,
 ) -> Option<Condition> {
     match outcome {
         Outcome::NotReferenced => None,
         Outcome::Usable(_) => Some(observe.condition(valid?, format!("{what} can be used"))),
-        Outcome::Unusable { reason, message, fault: _ } => Some(observe.condition(*reason, message)),
+        Outcome::Unusable(Unusable { cause, invalid }) => {
+            Some(observe.condition(reason(*cause), &invalid.message))
+        }
+    }
+}
+
+/// The reasons of a condition that only tells whether something is there from what else is wrong with it.
+fn absent_or<R: Reason>(absent: R, otherwise: R) -> impl Fn(Cause) -> R {
+    move |cause| if cause == Cause::Absent { absent } else { otherwise }
+}
+
+const fn external_auth_reason(cause: Cause) -> ExternalAuthConfigValidated {
+    match cause {
+        Cause::Absent => ExternalAuthConfigValidated::InvalidExternalAuthConfig,
+        Cause::Invalid => ExternalAuthConfigValidated::ValidationFailed,
+        Cause::Unsupported => ExternalAuthConfigValidated::EnterpriseRequired,
+        Cause::SeveralUpstreams => ExternalAuthConfigValidated::MultiUpstreamNotSupported,
+        Cause::Incomplete | Cause::NotReady | Cause::WrongType | Cause::Unfit => {
+            ExternalAuthConfigValidated::InvalidConfig
+        }
+    }
+}
+
+const fn auth_server_reason(cause: Cause) -> AuthServerRefValidated {
+    match cause {
+        Cause::Absent => AuthServerRefValidated::NotFound,
+        Cause::WrongType => AuthServerRefValidated::InvalidType,
+        Cause::SeveralUpstreams => AuthServerRefValidated::MultiUpstreamNotSupported,
+        Cause::Incomplete | Cause::NotReady | Cause::Invalid | Cause::Unfit | Cause::Unsupported => {
+            AuthServerRefValidated::InvalidConfig
+        }
     }
 }
 

@@ -6,11 +6,13 @@ use thv_api::names::annotations;
 use thv_config::{Checksum, RunConfig};
 
 use super::content::Content;
-use super::deployment::{Birth, deployment};
-use super::{config_maps, deployment_of, replicas};
+use super::pod_identity::PodIdentity;
+use super::{deployment_of, replicas};
 use crate::applied::Token;
 use crate::child::{Child, ChildKind};
 use crate::digest::digest;
+use crate::proxy::config_maps;
+use crate::proxy::deployment::deployment;
 use crate::revision::{Decision, Records, decide};
 use crate::snapshot::Snapshot;
 
@@ -25,24 +27,25 @@ pub(super) struct Rendered {
 
 /// Puts content under a revision: the one that it has already, or a new one.
 pub(super) fn render(snapshot: &Snapshot<MCPServerSpec>, content: Content<'_>) -> Result<Rendered, String> {
-    let owner = snapshot.owner.as_ref();
-    let Content { pod, mut run_config, deployment: metadata, others: mut children, refusals: _ } = content;
+    let Content { proxy, pod, mut run_config, deployment: mut metadata, others: mut children, ignored: _ } =
+        content;
     let decision = decide(
         &records(snapshot),
-        &content_digest(&pod.template(owner, None), &mut run_config)?,
+        &content_digest(&pod.template(), &mut run_config)?,
         snapshot.resource_version(),
     );
     let stamp = stamp(snapshot, &decision);
     run_config.mcpserver_generation = stamp;
     let text = text(&run_config)?;
     let checksum = Checksum::of(text.as_bytes()).to_string();
-    children.push(config_maps::run_config(owner, &text, &checksum));
+    children.push(config_maps::run_config(&proxy, &text, &checksum));
     let revision = decision.revision();
     let token = Token { uid: snapshot.uid().to_owned(), number: revision.number };
-    let birth = Birth { stamp, revision: token.to_string(), checksum };
-    let template = pod.template(owner, Some(&birth));
-    let wanted = replicas::wanted(&owner.spec);
-    children.push(deployment(owner, metadata, revision, wanted, template));
+    let identity = PodIdentity { stamp, revision: token.to_string(), checksum };
+    let template = identity.bind(pod).template();
+    metadata.annotate(annotations::REVISION, &revision.to_string());
+    let wanted = replicas::wanted(&snapshot.owner.spec);
+    children.push(deployment(&proxy, &metadata, wanted, template));
     let place = |child: &Child| ChildKind::ALL.iter().position(|kind| *kind == child.kind());
     children.sort_by(|one, other| (place(one), one.name()).cmp(&(place(other), other.name())));
     Ok(Rendered { decision, children })

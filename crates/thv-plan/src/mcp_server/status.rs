@@ -6,9 +6,11 @@ use thv_api::conditions::{Observation, Reason as _, find};
 use thv_api::kinds::{MCPServerPhase, MCPServerSpec, MCPServerStatus};
 
 use super::phase::{self, ServerHealth};
-use super::{checks, conditions, content, deployment_of, pod_patch, reference_conditions};
-use crate::overrides::Refusals;
-use crate::resolve::{ConfigHashes, Resolved};
+use super::resolved::{ConfigHashes, Resolved};
+use super::{checks, conditions, content, deployment_of, reference_conditions};
+use crate::invalid::{Invalid, InvalidList};
+use crate::overrides::IgnoredOverrides;
+use crate::pod_template;
 use crate::revision::Revision;
 use crate::snapshot::Snapshot;
 
@@ -18,13 +20,13 @@ pub(super) struct Judgement<'a> {
     snapshot: &'a Snapshot<MCPServerSpec>,
     resolved: &'a Resolved,
     /// What is wrong with the spec by itself.
-    flaws: Vec<String>,
+    invalid: InvalidList,
     /// Whether the pod template is one, if there is one.
-    pod_template: Option<Result<(), String>>,
+    pod_template: Option<Result<(), Invalid>>,
     /// Why the Deployment cannot be had.
     taken: Option<String>,
-    /// What the user asked for and did not get, if it came to that.
-    pub(super) refusals: Option<Refusals>,
+    /// The overrides that are ignored, if it came to that.
+    pub(super) ignored: Option<IgnoredOverrides>,
     /// Whether somebody has asked for a restart.
     pub(super) restart_is_due: bool,
 }
@@ -36,17 +38,17 @@ impl<'a> Judgement<'a> {
         Self {
             snapshot,
             resolved,
-            flaws: checks::flaws(snapshot.name(), spec),
-            pod_template: spec.pod_template_spec.as_ref().map(pod_patch::check),
+            invalid: checks::validate(snapshot.name(), spec),
+            pod_template: spec.pod_template_spec.as_ref().map(pod_template::validate),
             taken: taken(snapshot),
-            refusals: None,
+            ignored: None,
             restart_is_due: false,
         }
     }
 
     /// Adds what was found to be wrong with the spec.
-    pub(super) fn add_flaws(&mut self, flaws: Vec<String>) {
-        self.flaws.extend(flaws);
+    pub(super) fn add_invalid(&mut self, invalid: InvalidList) {
+        self.invalid.merge(invalid);
     }
 
     /// Whether the children can be told.
@@ -56,11 +58,12 @@ impl<'a> Judgement<'a> {
 
     /// Everything that keeps the children from being told.
     fn objections(&self) -> Vec<String> {
-        let template = self.pod_template.iter().filter_map(|result| result.as_ref().err().cloned());
-        let references = self.resolved.obstacles().into_iter().map(|obstacle| obstacle.message);
+        let template =
+            self.pod_template.iter().filter_map(|result| result.as_ref().err().map(ToString::to_string));
+        let references = self.resolved.invalid().into_iter().map(|invalid| invalid.message);
         let mut all: Vec<String> = self.taken.clone().into_iter().collect();
         all.extend(template);
-        all.extend(self.flaws.iter().cloned());
+        all.extend(self.invalid.iter().map(ToString::to_string));
         all.extend(references);
         all
     }
@@ -69,7 +72,7 @@ impl<'a> Judgement<'a> {
     ///
     /// As long as the children cannot be told they stay as they are, so what was said about them stays as well.
     pub(super) fn status(&self, revision: Option<&Revision>) -> MCPServerStatus {
-        let Self { snapshot, resolved, flaws, pod_template, taken, refusals, restart_is_due } = self;
+        let Self { snapshot, resolved, invalid, pod_template, taken, ignored, restart_is_due } = self;
         let observe = observation(snapshot);
         let before = snapshot.owner.status.clone().unwrap_or_default();
         let (health, url, hashes) = if let Some(revision) = revision {
@@ -83,10 +86,10 @@ impl<'a> Judgement<'a> {
         let mut all = conditions::advisory(snapshot, &observe);
         all.extend(reference_conditions::references(snapshot, resolved, &observe));
         all.extend(conditions::pod_template(pod_template.as_ref(), &observe));
-        all.push(conditions::spec_valid(flaws, taken.as_ref(), &observe));
-        all.extend(match refusals {
-            Some(refusals) => {
-                conditions::overrides(content::has_overrides(&snapshot.owner.spec), refusals, &observe)
+        all.push(conditions::spec_valid(invalid, taken.as_ref(), &observe));
+        all.extend(match ignored {
+            Some(ignored) => {
+                conditions::overrides(content::has_overrides(&snapshot.owner.spec), ignored, &observe)
             }
             None => find(live_conditions(snapshot), OverridesAccepted::TYPE).cloned(),
         });

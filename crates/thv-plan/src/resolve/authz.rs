@@ -1,7 +1,6 @@
 //! Who may call what: `authzConfig` and `MCPAuthzConfig`.
 
 use serde_json::{Value, json};
-use thv_api::conditions::mcp_server::{AuthzConfigRefValidated, Ready};
 use thv_api::kinds::MCPAuthzConfigSpec;
 use thv_api::names::children;
 use thv_api::shared::{AuthzConfig, AuthzConfigMap, AuthzConfigRef, AuthzSource, InlineAuthz};
@@ -10,12 +9,12 @@ use thv_config::authz::{AuthzDocument, CedarConfig};
 
 use super::authz_document::{decode, parse, validate_document};
 use super::config::{config_hash, read};
-use super::flaw::{Flaws, Invalid};
 use super::need::{Need, check};
-use super::outcome::{Hitch, Outcome, outcome};
-use crate::reference::{Read, References};
+use super::outcome::{Cause, Outcome, Unusable};
+use crate::invalid::InvalidList;
+use crate::reference::{Read, Reference, References};
 
-/// Authorization rules that stand in a server or in a ConfigMap that it names.
+/// Authorization rules that stand in an object or in a ConfigMap that it names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Authz {
     /// The rules.
@@ -42,32 +41,32 @@ pub struct SharedAuthz {
 }
 
 /// What is wrong with shared rules.
-pub fn validate(spec: &MCPAuthzConfigSpec) -> Result<(), Invalid> {
+pub fn validate(spec: &MCPAuthzConfigSpec) -> Result<(), InvalidList> {
     document_of(spec).map(|_| ())
 }
 
 /// The whole document that shared rules are the inner part of.
-fn document_of(spec: &MCPAuthzConfigSpec) -> Result<(AuthzDocument, Vec<String>), Invalid> {
+fn document_of(spec: &MCPAuthzConfigSpec) -> Result<(AuthzDocument, Vec<String>), InvalidList> {
     let MCPAuthzConfigSpec { type_, config } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let key = match type_.as_str() {
         AuthzDocument::CEDAR => Some("cedar"),
         AuthzDocument::HTTP => Some("pdp"),
         _ => None,
     };
-    flaws.unless(key.is_some(), "type", "is not known: use cedarv1 or httpv1");
-    flaws.unless(!config.0.is_empty(), "config", "is empty: write the rules");
-    flaws.finish()?;
+    invalid.unless(key.is_some(), "type", "is not known: use cedarv1 or httpv1");
+    invalid.unless(!config.0.is_empty(), "config", "is empty: write the rules");
+    invalid.finish()?;
     let envelope = json!({"version": AuthzDocument::VERSION, "type": type_, key.unwrap_or_default(): config});
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     match json_of(&envelope).and_then(|json| decode(&json)) {
         Ok((document, notes)) => {
-            flaws.extend("config", validate_document(&document));
-            flaws.finish().map(|()| (document, notes))
+            invalid.below("config", validate_document(&document));
+            invalid.finish().map(|()| (document, notes))
         }
         Err(text) => {
-            flaws.add("config", text);
-            flaws.finish().map(|()| (AuthzDocument::default(), Vec::new()))
+            invalid.add("config", text);
+            invalid.finish().map(|()| (AuthzDocument::default(), Vec::new()))
         }
     }
 }
@@ -76,8 +75,8 @@ fn json_of(value: &Value) -> Result<Json, String> {
     Json::of(value).map_err(|_| "cannot be read as JSON".to_owned())
 }
 
-/// The ConfigMap that a server takes its rules from.
-pub(super) fn needs(authz: &AuthzConfig) -> Vec<Need> {
+/// The ConfigMap that an object takes its rules from.
+pub(crate) fn needs(authz: &AuthzConfig) -> Vec<Need> {
     let AuthzConfig {
         type_: _,
         config_map,
@@ -98,28 +97,33 @@ fn file_key(key: &str) -> &str {
     if key.is_empty() { children::keys::AUTHZ } else { key }
 }
 
-/// What becomes of the rules of a server.
-pub(super) fn resolve(
+/// What becomes of the rules of an object. Those that stand in the object itself get a ConfigMap of the name `inline`.
+pub(crate) fn resolve(
+    path: &str,
     authz: Option<&AuthzConfig>,
     references: &References,
-    server: &str,
-) -> Outcome<Authz, Ready> {
-    let Some(authz) = authz else { return Outcome::NotReferenced };
-    outcome(usable(authz, references, server), Ready::NotReady, Ready::NotReady)
+    inline: &str,
+) -> Outcome<Authz> {
+    Outcome::of(authz, |authz| usable(path, authz, references, inline))
 }
 
-fn usable(authz: &AuthzConfig, references: &References, server: &str) -> Result<Authz, Hitch> {
+fn usable(
+    path: &str,
+    authz: &AuthzConfig,
+    references: &References,
+    inline_map: &str,
+) -> Result<Authz, Unusable> {
     let AuthzConfig { type_, config_map, inline, group_claim_name, role_claim_name, group_entity_type } =
         authz;
     let mut rules = match (type_, config_map, inline) {
-        (AuthzSource::Inline, None, Some(inline)) => from_inline(inline, server),
+        (AuthzSource::Inline, None, Some(inline)) => from_inline(inline, inline_map),
         (AuthzSource::ConfigMap, Some(map), None) => {
-            check(&needs(authz), references)?;
-            from_config_map(map, references)?
+            check(path, &needs(authz), references)?;
+            from_config_map(path, map, references)?
         }
         _ => {
             let text = "authzConfig: type, configMap and inline do not fit together: set the one that the type names";
-            return Err(Hitch::Invalid(text.to_owned()));
+            return Err(Cause::Invalid.at(path, text));
         }
     };
     if let Some(cedar) = &mut rules.document.cedar {
@@ -135,11 +139,11 @@ fn usable(authz: &AuthzConfig, references: &References, server: &str) -> Result<
         }
     }
     validate_document(&rules.document)
-        .map_err(|invalid| Hitch::Invalid(format!("authzConfig: {invalid}")))?;
+        .map_err(|invalid| Cause::Invalid.at(path, format!("authzConfig: {invalid}")))?;
     Ok(rules)
 }
 
-fn from_inline(inline: &InlineAuthz, server: &str) -> Authz {
+fn from_inline(inline: &InlineAuthz, config_map: &str) -> Authz {
     // A condition of its own tells that `primaryUpstreamProvider` is not heeded here.
     let InlineAuthz { policies, entities_json, primary_upstream_provider: _ } = inline;
     let cedar = CedarConfig {
@@ -149,13 +153,13 @@ fn from_inline(inline: &InlineAuthz, server: &str) -> Authz {
     };
     Authz {
         document: AuthzDocument::cedar(cedar),
-        config_map: children::mcp_server::inline_authz(server),
+        config_map: config_map.to_owned(),
         key: children::keys::AUTHZ.to_owned(),
         notes: Vec::new(),
     }
 }
 
-fn from_config_map(map: &AuthzConfigMap, references: &References) -> Result<Authz, Hitch> {
+fn from_config_map(path: &str, map: &AuthzConfigMap, references: &References) -> Result<Authz, Unusable> {
     let AuthzConfigMap { name, key } = map;
     let key = file_key(key);
     let place = format!("the key {key:?} of the ConfigMap {name:?}");
@@ -164,27 +168,33 @@ fn from_config_map(map: &AuthzConfigMap, references: &References) -> Result<Auth
         Read::Absent | Read::Malformed(_) => "",
     };
     if text.trim().is_empty() {
-        return Err(Hitch::Incomplete(format!("{place} is empty: write the authorization rules there")));
+        let message = format!("{place} is empty: write the authorization rules there");
+        return Err(Cause::Incomplete.at(path, message));
     }
     let (document, notes) = parse(text)
         .and_then(|json| decode(&json))
-        .map_err(|error| Hitch::Invalid(format!("{place} {error}")))?;
+        .map_err(|error| Cause::Invalid.at(path, format!("{place} {error}")))?;
     Ok(Authz { document, config_map: name.clone(), key: key.to_owned(), notes })
 }
 
-/// What becomes of a server's reference to shared rules.
-pub(super) fn resolve_shared(
+/// What has to be read for a reference to shared rules.
+pub(crate) fn shared_references(AuthzConfigRef { name }: &AuthzConfigRef) -> Vec<Reference> {
+    vec![Reference::object::<MCPAuthzConfigSpec>(name)]
+}
+
+/// What becomes of a reference to shared rules.
+pub(crate) fn resolve_shared(
+    path: &str,
     reference: Option<&AuthzConfigRef>,
     references: &References,
-) -> Outcome<SharedAuthz, AuthzConfigRefValidated> {
-    let Some(AuthzConfigRef { name }) = reference else { return Outcome::NotReferenced };
-    let result = read(references.authz_config(name), name).and_then(|spec| {
+) -> Outcome<SharedAuthz> {
+    Outcome::of(reference, |AuthzConfigRef { name }| {
+        let spec = read(path, references.authz_config(name), name)?;
         let (document, notes) = document_of(spec).map_err(|invalid| {
-            Hitch::Invalid(format!("the MCPAuthzConfig {name:?} is not valid: {invalid}"))
+            Cause::Invalid.at(path, format!("the MCPAuthzConfig {name:?} is not valid: {invalid}"))
         })?;
         Ok(SharedAuthz { name: name.clone(), hash: config_hash(spec), document, notes })
-    });
-    outcome(result, AuthzConfigRefValidated::NotFound, AuthzConfigRefValidated::NotValid)
+    })
 }
 
 #[cfg(test)]
@@ -193,8 +203,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::reference::{Reference, Referent};
-    use crate::resolve::Fault;
+    use crate::reference::Referent;
 
     fn map_with(text: &str) -> References {
         let mut references = References::new();
@@ -218,7 +227,7 @@ mod tests {
         let json = r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":["permit(principal, action, resource);"],
             "entities_json":"[]","group_claim_name":"other"}}"#;
         for text in [yaml, json] {
-            let outcome = resolve(Some(&from_map()), &map_with(text), "web");
+            let outcome = resolve("spec.authzConfig", Some(&from_map()), &map_with(text), "web");
             let Outcome::Usable(authz) = outcome else { panic!("{outcome:?}") };
             let cedar = authz.document.cedar.unwrap();
             assert_eq!(cedar.policies.len(), 1);
@@ -229,23 +238,22 @@ mod tests {
     #[test]
     fn rules_that_are_not_there_are_waited_for_and_nonsense_is_not() {
         let cases = [
-            (References::new(), Fault::Waiting),
-            (map_with(" "), Fault::Waiting),
-            (map_with("{"), Fault::Terminal),
-            (map_with(r#"{"version":"1.0","type":"other"}"#), Fault::Terminal),
-            (map_with(r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":[]}}"#), Fault::Terminal),
+            (References::new(), Cause::Incomplete),
+            (map_with(" "), Cause::Incomplete),
+            (map_with("{"), Cause::Invalid),
+            (map_with(r#"{"version":"1.0","type":"other"}"#), Cause::Invalid),
+            (map_with(r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":[]}}"#), Cause::Invalid),
         ];
         for (references, expected) in cases {
-            let outcome = resolve(Some(&from_map()), &references, "web");
-            let Outcome::Unusable { fault, .. } = outcome else { panic!("{outcome:?}") };
-            assert_eq!(fault, expected);
+            let outcome = resolve("spec.authzConfig", Some(&from_map()), &references, "web");
+            assert_eq!(outcome.unusable().unwrap().cause, expected);
         }
     }
 
     #[test]
     fn keys_that_nobody_knows_are_noted() {
         let text = r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":["p"],"polices":[]}}"#;
-        let outcome = resolve(Some(&from_map()), &map_with(text), "web");
+        let outcome = resolve("spec.authzConfig", Some(&from_map()), &map_with(text), "web");
         assert_eq!(outcome.usable().unwrap().notes.len(), 1);
     }
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 use thv_config::Json;
 use thv_config::authz::{AuthzDocument, CedarConfig, PdpConfig, PdpHttp};
 
-use super::flaw::{Flaws, Invalid};
-use super::url::web_url_flaw;
+use super::url::web_url_error;
+use crate::invalid::InvalidList;
 
 /// Reads JSON, or YAML that could be JSON. Errors quote nothing.
 pub(super) fn parse(text: &str) -> Result<Json, String> {
@@ -31,21 +31,21 @@ pub(super) fn decode(json: &Json) -> Result<(AuthzDocument, Vec<String>), String
 }
 
 /// What is wrong with a document.
-pub(super) fn validate_document(document: &AuthzDocument) -> Result<(), Invalid> {
+pub(super) fn validate_document(document: &AuthzDocument) -> Result<(), InvalidList> {
     let AuthzDocument { version, type_, cedar, pdp } = document;
-    let mut flaws = Flaws::default();
-    flaws.required(version, "version");
+    let mut invalid = InvalidList::default();
+    invalid.required(version, "version");
     match (type_.as_str(), cedar, pdp) {
-        (AuthzDocument::CEDAR, Some(cedar), _) => flaws.extend("cedar", validate_cedar(cedar)),
-        (AuthzDocument::CEDAR, None, _) => flaws.add("cedar", "is missing: write the policies"),
-        (AuthzDocument::HTTP, _, Some(pdp)) => flaws.extend("pdp", validate_pdp(pdp)),
-        (AuthzDocument::HTTP, _, None) => flaws.add("pdp", "is missing: name the service that decides"),
-        _ => flaws.add("type", "is not known: use cedarv1 or httpv1"),
+        (AuthzDocument::CEDAR, Some(cedar), _) => invalid.below("cedar", validate_cedar(cedar)),
+        (AuthzDocument::CEDAR, None, _) => invalid.add("cedar", "is missing: write the policies"),
+        (AuthzDocument::HTTP, _, Some(pdp)) => invalid.below("pdp", validate_pdp(pdp)),
+        (AuthzDocument::HTTP, _, None) => invalid.add("pdp", "is missing: name the service that decides"),
+        _ => invalid.add("type", "is not known: use cedarv1 or httpv1"),
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_cedar(cedar: &CedarConfig) -> Result<(), Invalid> {
+fn validate_cedar(cedar: &CedarConfig) -> Result<(), InvalidList> {
     let CedarConfig {
         policies,
         entities_json,
@@ -55,34 +55,34 @@ fn validate_cedar(cedar: &CedarConfig) -> Result<(), Invalid> {
         group_entity_type,
         multi_valued_claims: _,
     } = cedar;
-    let mut flaws = Flaws::default();
-    flaws.unless(!policies.is_empty(), "policies", "is empty: without a policy everything is denied");
+    let mut invalid = InvalidList::default();
+    invalid.unless(!policies.is_empty(), "policies", "is empty: without a policy everything is denied");
     for (index, policy) in policies.iter().enumerate() {
-        flaws.required(policy, format!("policies[{index}]"));
+        invalid.required(policy, format!("policies[{index}]"));
     }
     let entities = entities_json.trim();
     let fine = entities.is_empty() || serde_json::from_str::<Vec<Value>>(entities).is_ok();
-    flaws.unless(fine, "entities_json", "is not a JSON list of entities");
+    invalid.unless(fine, "entities_json", "is not a JSON list of entities");
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named =
         group_entity_type.chars().all(plain) && !group_entity_type.starts_with(|c: char| c.is_ascii_digit());
-    flaws.unless(named, "group_entity_type", "is not a name: use letters, digits and underscores");
-    flaws.finish()
+    invalid.unless(named, "group_entity_type", "is not a name: use letters, digits and underscores");
+    invalid.finish()
 }
 
-fn validate_pdp(pdp: &PdpConfig) -> Result<(), Invalid> {
+fn validate_pdp(pdp: &PdpConfig) -> Result<(), InvalidList> {
     let PdpConfig { http, context: _, claim_mapping } = pdp;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     match http {
-        None => flaws.add("http.url", "is missing: name the service that decides"),
+        None => invalid.add("http.url", "is missing: name the service that decides"),
         Some(PdpHttp { url, timeout, insecure_skip_verify: _ }) => {
-            if let Some(flaw) = web_url_flaw(url, true) {
-                flaws.add("http.url", flaw);
+            if let Some(error) = web_url_error(url, true) {
+                invalid.add("http.url", error);
             }
-            flaws.unless(*timeout >= 0, "http.timeout", "is negative");
+            invalid.unless(*timeout >= 0, "http.timeout", "is negative");
         }
     }
     let known = matches!(claim_mapping.as_str(), "mpe" | "standard");
-    flaws.unless(known, "claim_mapping", "is not known: use mpe or standard");
-    flaws.finish()
+    invalid.unless(known, "claim_mapping", "is not known: use mpe or standard");
+    invalid.finish()
 }

@@ -1,12 +1,11 @@
 //! Certificate authorities from ConfigMaps.
 
-use thv_api::conditions::mcp_server::CABundleRefValidated;
 use thv_api::names::children::keys;
 use thv_api::shared::{CABundleSource, KeySelector};
 
-use super::flaw::{Flaws, Invalid};
 use super::need::{Need, check};
-use super::outcome::{Hitch, Outcome, outcome};
+use super::outcome::{Cause, Outcome, Unusable};
+use crate::invalid::InvalidList;
 use crate::reference::References;
 
 /// Longest name of a ConfigMap that fits into the name of a volume.
@@ -22,28 +21,28 @@ pub struct CaBundle {
 }
 
 /// What is wrong with a reference to certificate authorities.
-pub fn validate(source: &CABundleSource) -> Result<(), Invalid> {
+pub fn validate(source: &CABundleSource) -> Result<(), InvalidList> {
     let CABundleSource { config_map_ref } = source;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     match config_map_ref {
-        None => flaws.add("configMapRef", "is missing: name a ConfigMap and a key in it"),
+        None => invalid.add("configMapRef", "is missing: name a ConfigMap and a key in it"),
         Some(KeySelector { name, key, optional: _ }) => {
-            flaws.required(name, "configMapRef.name");
+            invalid.required(name, "configMapRef.name");
             let fits = name.chars().count() <= MAX_NAME;
-            flaws.unless(
+            invalid.unless(
                 fits,
                 "configMapRef.name",
                 format!("is longer than {MAX_NAME} characters: use a shorter name"),
             );
             // The key becomes the name of a file.
-            flaws.unless(
+            invalid.unless(
                 !key.contains('/') && key != "..",
                 "configMapRef.key",
                 "is not a key of a ConfigMap",
             );
         }
     }
-    flaws.finish()
+    invalid.finish()
 }
 
 /// The bundle that a reference means, whether it is there or not.
@@ -65,35 +64,38 @@ pub(super) fn present(source: &CABundleSource, references: &References) -> Optio
     need("", source).filter(|need| need.is_met(references)).and_then(|_| bundle(source))
 }
 
-/// What becomes of a bundle for an identity provider.
-pub(super) fn resolve(
+/// What becomes of a bundle for an identity provider. One that is optional and not there counts as none.
+pub(crate) fn resolve(
+    path: &str,
     source: Option<&CABundleSource>,
     references: &References,
-) -> Outcome<CaBundle, CABundleRefValidated> {
+) -> Outcome<CaBundle> {
     let Some(source) = source else { return Outcome::NotReferenced };
-    if let Err(invalid) = validate(source) {
-        return Outcome::terminal(
-            CABundleRefValidated::Invalid,
-            format!("caBundleRef is not valid: {invalid}"),
-        );
-    }
-    let needs: Vec<Need> = need("caBundleRef", source).into_iter().collect();
-    match (check(&needs, references), present(source, references)) {
-        (Ok(()), Some(bundle)) => Outcome::Usable(bundle),
-        (Ok(()), None) => Outcome::NotReferenced,
-        (Err(hitch), _) => {
-            let there = needs.iter().all(|need| is_there(need, references));
-            let hitch = match hitch {
-                Hitch::Incomplete(message) if !there => Hitch::Absent(message),
-                other => other,
-            };
-            outcome(Err(hitch), CABundleRefValidated::NotFound, CABundleRefValidated::Invalid)
-        }
+    match usable(path, source, references) {
+        Ok(None) => Outcome::NotReferenced,
+        Ok(Some(bundle)) => Outcome::Usable(bundle),
+        Err(unusable) => Outcome::Unusable(unusable),
     }
 }
 
-fn is_there(need: &Need, references: &References) -> bool {
-    references.config_map(need.reference().name()).found().is_some()
+fn usable(
+    path: &str,
+    source: &CABundleSource,
+    references: &References,
+) -> Result<Option<CaBundle>, Unusable> {
+    validate(source)
+        .map_err(|invalid| Cause::Invalid.at(path, format!("caBundleRef is not valid: {invalid}")))?;
+    let needs: Vec<Need> = need("caBundleRef", source).into_iter().collect();
+    check(path, &needs, references).map_err(|Unusable { cause, invalid }| match cause {
+        Cause::Incomplete if !is_there(source, references) => Unusable { cause: Cause::Absent, invalid },
+        _ => Unusable { cause, invalid },
+    })?;
+    Ok(present(source, references))
+}
+
+/// Whether the ConfigMap is there, with the key or without.
+fn is_there(source: &CABundleSource, references: &References) -> bool {
+    bundle(source).is_some_and(|bundle| references.config_map(&bundle.config_map).found().is_some())
 }
 
 #[cfg(test)]
@@ -103,7 +105,6 @@ mod tests {
 
     use super::*;
     use crate::reference::{Read, Reference, Referent};
-    use crate::resolve::Fault;
 
     fn source(name: &str, key: &str, optional: bool) -> CABundleSource {
         let optional = optional.then_some(true);
@@ -122,34 +123,34 @@ mod tests {
 
     #[test]
     fn the_key_is_ca_crt_unless_said_otherwise() {
-        let outcome = resolve(Some(&source("ca", "", false)), &references(&["ca.crt"]));
+        let outcome = resolve("spec.x", Some(&source("ca", "", false)), &references(&["ca.crt"]));
         let expected = CaBundle { config_map: "ca".to_owned(), key: "ca.crt".to_owned() };
         assert_eq!(outcome, Outcome::Usable(expected));
     }
 
     #[test]
     fn a_missing_config_map_and_a_missing_key_are_told_apart_and_waited_for() {
-        for (keys, reason) in
-            [(None, CABundleRefValidated::NotFound), (Some(["x"]), CABundleRefValidated::Invalid)]
-        {
+        for (keys, cause) in [(None, Cause::Absent), (Some(["x"]), Cause::Incomplete)] {
             let references = keys.map_or_else(References::new, |keys| references(&keys));
-            let outcome = resolve(Some(&source("ca", "k", false)), &references);
-            let Outcome::Unusable { reason: found, fault, .. } = outcome else { panic!("{outcome:?}") };
-            assert_eq!((found, fault), (reason, Fault::Waiting));
+            let outcome = resolve("spec.x", Some(&source("ca", "k", false)), &references);
+            assert_eq!(outcome.unusable().unwrap().cause, cause);
         }
     }
 
     #[test]
     fn an_optional_bundle_that_is_not_there_counts_as_none() {
-        assert_eq!(resolve(Some(&source("ca", "k", true)), &References::new()), Outcome::NotReferenced);
-        assert!(resolve(Some(&source("ca", "k", true)), &references(&["k"])).usable().is_some());
+        assert_eq!(
+            resolve("spec.x", Some(&source("ca", "k", true)), &References::new()),
+            Outcome::NotReferenced
+        );
+        assert!(resolve("spec.x", Some(&source("ca", "k", true)), &references(&["k"])).usable().is_some());
     }
 
     #[test]
     fn names_that_fit_no_volume_are_refused() {
         for bad in [source(&"x".repeat(49), "k", false), source("", "k", false), CABundleSource::default()] {
-            let outcome = resolve(Some(&bad), &References::new());
-            assert!(matches!(outcome, Outcome::Unusable { fault: Fault::Terminal, .. }), "{outcome:?}");
+            let outcome = resolve("spec.x", Some(&bad), &References::new());
+            assert_eq!(outcome.unusable().unwrap().cause, Cause::Invalid);
         }
     }
 }

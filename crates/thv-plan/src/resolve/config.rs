@@ -1,13 +1,13 @@
-//! Configuration objects that servers refer to.
+//! Configuration objects that others refer to.
 
 use serde::Serialize;
 use thv_api::{Kind, Object};
 
-use super::flaw::Invalid;
 use super::need::{Need, check};
-use super::outcome::Hitch;
+use super::outcome::{Cause, Unusable};
 use crate::digest::digest;
-use crate::reference::{Read, References};
+use crate::invalid::InvalidList;
+use crate::reference::{Read, Reference, References};
 
 /// A configuration object that can be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,22 +28,40 @@ pub fn config_hash<T: Serialize>(spec: &T) -> String {
     digest(&value).chars().take(8).collect()
 }
 
-/// The spec of a configuration object, if it is there and can be read.
-pub(super) fn read<'a, S: Kind>(read: Read<&'a Object<S>>, name: &str) -> Result<&'a S, Hitch> {
+/// What has to be read for a configuration object: the object, and what it needs in turn once it has been read.
+pub(super) fn references<S: Kind>(
+    object: Reference,
+    read: Read<&Object<S>>,
+    needs: impl FnOnce(&S) -> Vec<Need>,
+) -> Vec<Reference> {
+    let needs = read.found().map(|found| needs(&found.spec)).unwrap_or_default();
+    [object].into_iter().chain(needs.iter().map(Need::reference)).collect()
+}
+
+/// The spec of a configuration object, if it is there and can be read. `path` is the field with the reference.
+pub(super) fn read<'a, S: Kind>(
+    path: &str,
+    read: Read<&'a Object<S>>,
+    name: &str,
+) -> Result<&'a S, Unusable> {
+    let kind = S::KIND;
     match read {
         Read::Found(object) => Ok(&object.spec),
-        Read::Absent => Err(Hitch::Absent(format!(
-            "the {} {name:?} does not exist: create it, or remove the reference",
-            S::KIND
-        ))),
+        Read::Absent => Err(Cause::Absent
+            .at(path, format!("the {kind} {name:?} does not exist: create it, or remove the reference"))),
         Read::Malformed(why) => {
-            Err(Hitch::Invalid(format!("the {} {name:?} cannot be read: {why}", S::KIND)))
+            Err(Cause::Invalid.at(path, format!("the {kind} {name:?} cannot be read: {why}")))
         }
     }
 }
 
 /// A configuration object that turned out to be valid.
-pub(super) fn valid<S: Kind>(spec: &S, name: &str, result: Result<(), Invalid>) -> Result<Config<S>, Hitch> {
+pub(super) fn valid<S: Kind>(
+    path: &str,
+    spec: &S,
+    name: &str,
+    result: Result<(), InvalidList>,
+) -> Result<Config<S>, Unusable> {
     match result {
         Ok(()) => Ok(Config {
             name: name.to_owned(),
@@ -51,16 +69,21 @@ pub(super) fn valid<S: Kind>(spec: &S, name: &str, result: Result<(), Invalid>) 
             spec: spec.clone(),
             notes: Vec::new(),
         }),
-        Err(invalid) => Err(Hitch::Invalid(format!("the {} {name:?} is not valid: {invalid}", S::KIND))),
+        Err(invalid) => {
+            Err(Cause::Invalid.at(path, format!("the {} {name:?} is not valid: {invalid}", S::KIND)))
+        }
     }
 }
 
-/// Checks that everything is there that a configuration object needs.
-pub(super) fn complete<S: Kind>(needs: &[Need], name: &str, references: &References) -> Result<(), Hitch> {
-    let place = |text: String| format!("in the {} {name:?}, {text}", S::KIND);
-    check(needs, references).map_err(|hitch| match hitch {
-        Hitch::Absent(text) => Hitch::Absent(place(text)),
-        Hitch::Incomplete(text) => Hitch::Incomplete(place(text)),
-        Hitch::Invalid(text) => Hitch::Invalid(place(text)),
+/// Checks that everything is there that a configuration object needs. A need that names nothing counts as one that is
+/// not there: the object itself is valid, and incomplete.
+pub(super) fn complete<S: Kind>(
+    path: &str,
+    needs: &[Need],
+    name: &str,
+    references: &References,
+) -> Result<(), Unusable> {
+    check(path, needs, references).map_err(|Unusable { cause: _, invalid }| {
+        Cause::Incomplete.at(path, format!("in the {} {name:?}, {}", S::KIND, invalid.message))
     })
 }

@@ -1,9 +1,6 @@
-//! How credentials for what a server calls are obtained: `MCPExternalAuthConfig`.
-
-use std::fmt;
+//! How credentials for what a proxy calls are obtained: `MCPExternalAuthConfig`.
 
 use thv_api::auth_server::EmbeddedAuthServer;
-use thv_api::conditions::mcp_server::ExternalAuthConfigValidated;
 use thv_api::kinds::{
     AwsRoleMapping, AwsSts, BearerToken, ExternalAuthType, MCPExternalAuthConfigSpec, TokenExchange,
     UpstreamInject,
@@ -11,12 +8,12 @@ use thv_api::kinds::{
 use thv_api::shared::ExternalAuthConfigRef;
 
 use super::auth_server;
-use super::config::{complete, config_hash, read};
-use super::flaw::{Flaws, Invalid};
+use super::config::{self, complete, config_hash, read};
 use super::need::Need;
-use super::outcome::{Outcome, outcome};
-use super::url::web_url_flaw;
-use crate::reference::References;
+use super::outcome::{Cause, Misfit, Outcome};
+use super::url::web_url_error;
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
 /// A way to obtain credentials.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +26,7 @@ pub struct ExternalAuth {
     pub method: ExternalAuthMethod,
 }
 
-/// Ways to obtain credentials that mean something to the proxy of a server.
+/// Ways to obtain credentials.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExternalAuthMethod {
     /// Exchange the caller's token.
@@ -38,30 +35,30 @@ pub enum ExternalAuthMethod {
     BearerToken(BearerToken),
     /// Run an authorization server in the proxy.
     EmbeddedAuthServer(Box<EmbeddedAuthServer>),
-    /// Nothing for the proxy to do: a `VirtualMCPServer` in front of the server signs in this way.
+    /// Sign requests to a remote server with credentials of an AWS role.
+    AwsSts(AwsSts),
+    /// Nothing for the proxy to do: a `VirtualMCPServer` in front of it signs in this way.
     ByGateway(ExternalAuthType),
 }
 
-/// Why settings are of no use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Something is wrong with them.
-    Invalid(Invalid),
-    /// This build cannot do what they ask for.
-    Unsupported(String),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ExternalAuthMethod {
+    /// The authorization server that runs in the proxy, if this is the way.
+    pub fn embedded_auth_server(&self) -> Option<&EmbeddedAuthServer> {
         match self {
-            Self::Invalid(invalid) => invalid.fmt(f),
-            Self::Unsupported(text) => f.write_str(text),
+            Self::EmbeddedAuthServer(server) => Some(server),
+            Self::TokenExchange(_) | Self::BearerToken(_) | Self::AwsSts(_) | Self::ByGateway(_) => None,
         }
     }
 }
 
+/// Why this build cannot do what settings ask for, if it cannot.
+pub fn unsupported(spec: &MCPExternalAuthConfigSpec) -> Option<&'static str> {
+    (spec.type_ == ExternalAuthType::OnBehalfOf)
+        .then_some("type obo needs an extension that this build does not have: use another type")
+}
+
 /// What is wrong with settings, for whichever object refers to them.
-pub fn validate(spec: &MCPExternalAuthConfigSpec) -> Result<(), Refusal> {
+pub fn validate(spec: &MCPExternalAuthConfigSpec) -> Result<(), InvalidList> {
     let MCPExternalAuthConfigSpec {
         type_,
         token_exchange,
@@ -73,7 +70,7 @@ pub fn validate(spec: &MCPExternalAuthConfigSpec) -> Result<(), Refusal> {
         obo,
         xaa,
     } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     for (method, set) in [
         (ExternalAuthType::TokenExchange, token_exchange.is_some()),
         (ExternalAuthType::HeaderInjection, header_injection.is_some()),
@@ -86,34 +83,27 @@ pub fn validate(spec: &MCPExternalAuthConfigSpec) -> Result<(), Refusal> {
     ] {
         let text =
             if set { "does not belong to the type: remove it" } else { "is missing for the type: set it" };
-        flaws.unless(set == (*type_ == method), method.as_str(), text);
+        invalid.unless(set == (*type_ == method), method.as_str(), text);
     }
     if let Some(exchange) = token_exchange {
-        flaws.extend("tokenExchange", validate_exchange(exchange));
+        invalid.below("tokenExchange", validate_exchange(exchange));
     }
     if let Some(header) = header_injection {
-        flaws.required(&header.header_name, "headerInjection.headerName");
+        invalid.required(&header.header_name, "headerInjection.headerName");
     }
     if let Some(server) = embedded_auth_server {
-        flaws.extend("embeddedAuthServer", auth_server::validate(server));
+        invalid.below("embeddedAuthServer", auth_server::validate(server));
     }
     if let Some(sts) = aws_sts {
-        flaws.extend("awsSts", validate_sts(sts));
+        invalid.below("awsSts", validate_sts(sts));
     }
     if let Some(UpstreamInject { provider_name }) = upstream_inject {
-        flaws.required(provider_name, "upstreamInject.providerName");
+        invalid.required(provider_name, "upstreamInject.providerName");
     }
-    flaws.finish().map_err(Refusal::Invalid)?;
-    match type_ {
-        ExternalAuthType::OnBehalfOf => {
-            let text = "type obo needs an extension that this build does not have: use another type";
-            Err(Refusal::Unsupported(text.to_owned()))
-        }
-        _ => Ok(()),
-    }
+    invalid.finish()
 }
 
-fn validate_exchange(exchange: &TokenExchange) -> Result<(), Invalid> {
+fn validate_exchange(exchange: &TokenExchange) -> Result<(), InvalidList> {
     let TokenExchange {
         token_url,
         client_id: _,
@@ -125,15 +115,15 @@ fn validate_exchange(exchange: &TokenExchange) -> Result<(), Invalid> {
         // A VirtualMCPServer heeds it.
         subject_provider_name: _,
     } = exchange;
-    let mut flaws = Flaws::default();
-    if let Some(flaw) = web_url_flaw(token_url, true) {
-        flaws.add("tokenUrl", flaw);
+    let mut invalid = InvalidList::default();
+    if let Some(error) = web_url_error(token_url, true) {
+        invalid.add("tokenUrl", error);
     }
-    flaws.required(audience, "audience");
-    flaws.finish()
+    invalid.required(audience, "audience");
+    invalid.finish()
 }
 
-fn validate_sts(sts: &AwsSts) -> Result<(), Invalid> {
+fn validate_sts(sts: &AwsSts) -> Result<(), InvalidList> {
     let AwsSts {
         region,
         service: _,
@@ -144,23 +134,23 @@ fn validate_sts(sts: &AwsSts) -> Result<(), Invalid> {
         session_name_claim: _,
         subject_provider_name: _,
     } = sts;
-    let mut flaws = Flaws::default();
-    flaws.required(region, "region");
+    let mut invalid = InvalidList::default();
+    invalid.required(region, "region");
     let some_role = fallback_role_arn.as_ref().is_some_and(|arn| !arn.is_empty())
         || role_mappings.as_ref().is_some_and(|mappings| !mappings.is_empty());
-    flaws.unless(some_role, "fallbackRoleArn", "and roleMappings are missing: set one of them");
+    invalid.unless(some_role, "fallbackRoleArn", "and roleMappings are missing: set one of them");
     for (index, AwsRoleMapping { claim, matcher, role_arn, priority: _ }) in
         role_mappings.iter().flatten().enumerate()
     {
-        flaws.required(role_arn, format!("roleMappings[{index}].roleArn"));
+        invalid.required(role_arn, format!("roleMappings[{index}].roleArn"));
         let one = claim.is_some() != matcher.is_some();
-        flaws.unless(one, format!("roleMappings[{index}]"), "needs either claim or matcher");
+        invalid.unless(one, format!("roleMappings[{index}]"), "needs either claim or matcher");
     }
-    flaws.unless((900..=43_200).contains(session_duration), "sessionDuration", "is not from 900 to 43200");
-    flaws.finish()
+    invalid.unless((900..=43_200).contains(session_duration), "sessionDuration", "is not from 900 to 43200");
+    invalid.finish()
 }
 
-/// The keys that the proxy of a server needs for settings of any type. What only a gateway reads is not among them.
+/// The keys that a proxy needs for settings of any type. What only a gateway reads is not among them.
 pub(super) fn needs(spec: &MCPExternalAuthConfigSpec) -> Vec<Need> {
     let MCPExternalAuthConfigSpec {
         type_: _,
@@ -183,75 +173,51 @@ pub(super) fn needs(spec: &MCPExternalAuthConfigSpec) -> Vec<Need> {
         .collect()
 }
 
-/// What becomes of the reference of a server. `fit` says what keeps an authorization server from fitting it.
-pub(super) fn resolve(
-    reference: Option<&ExternalAuthConfigRef>,
-    references: &References,
-    fit: impl Fn(&EmbeddedAuthServer) -> Result<(), Invalid>,
-) -> Outcome<ExternalAuth, ExternalAuthConfigValidated> {
-    let Some(ExternalAuthConfigRef { name }) = reference else { return Outcome::NotReferenced };
-    let spec = match read(references.external_auth_config(name), name) {
-        Ok(spec) => spec,
-        Err(hitch) => {
-            let (absent, invalid) = (
-                ExternalAuthConfigValidated::InvalidExternalAuthConfig,
-                ExternalAuthConfigValidated::ValidationFailed,
-            );
-            return hitch.outcome(absent, invalid);
-        }
-    };
-    let refused =
-        |text: &dyn fmt::Display| format!("the MCPExternalAuthConfig {name:?} cannot be used: {text}");
-    match validate(spec) {
-        Ok(()) => {}
-        Err(refusal @ Refusal::Invalid(_)) => {
-            return Outcome::terminal(ExternalAuthConfigValidated::ValidationFailed, refused(&refusal));
-        }
-        Err(refusal @ Refusal::Unsupported(_)) => {
-            return Outcome::terminal(ExternalAuthConfigValidated::EnterpriseRequired, refused(&refusal));
-        }
-    }
-    let method = match method(spec) {
-        Ok(method) => method,
-        Err(text) => return Outcome::terminal(ExternalAuthConfigValidated::InvalidConfig, refused(&text)),
-    };
-    if let ExternalAuthMethod::EmbeddedAuthServer(server) = &method {
-        if let Some(text) = auth_server::several_upstreams(server) {
-            return Outcome::terminal(ExternalAuthConfigValidated::MultiUpstreamNotSupported, refused(&text));
-        }
-        if let Err(invalid) = fit(server) {
-            return Outcome::terminal(ExternalAuthConfigValidated::InvalidConfig, refused(&invalid));
-        }
-    }
-    let usable = complete::<MCPExternalAuthConfigSpec>(&needs(spec), name, references)
-        .map(|()| ExternalAuth { name: name.clone(), hash: config_hash(spec), method });
-    outcome(usable, ExternalAuthConfigValidated::InvalidConfig, ExternalAuthConfigValidated::InvalidConfig)
+/// What has to be read for a reference to the object of this name.
+pub(crate) fn references(name: &str, known: &References) -> Vec<Reference> {
+    let object = Reference::object::<MCPExternalAuthConfigSpec>(name);
+    config::references(object, known.external_auth_config(name), needs)
 }
 
-/// What the settings mean to the proxy of a server.
-fn method(spec: &MCPExternalAuthConfigSpec) -> Result<ExternalAuthMethod, &'static str> {
-    let missing = "the settings of its type are missing";
-    match spec.type_ {
-        ExternalAuthType::TokenExchange => {
-            spec.token_exchange.clone().map(ExternalAuthMethod::TokenExchange).ok_or(missing)
-        }
-        ExternalAuthType::BearerToken => {
-            spec.bearer_token.clone().map(ExternalAuthMethod::BearerToken).ok_or(missing)
-        }
+/// What becomes of a reference. `suits` says what keeps a way from suiting the object that refers to it.
+pub(crate) fn resolve(
+    path: &str,
+    reference: Option<&ExternalAuthConfigRef>,
+    references: &References,
+    suits: impl FnOnce(&ExternalAuthMethod) -> Result<(), Misfit>,
+) -> Outcome<ExternalAuth> {
+    Outcome::of(reference, |ExternalAuthConfigRef { name }| {
+        let spec = read(path, references.external_auth_config(name), name)?;
+        let unusable = |(cause, text): Misfit| {
+            cause.at(path, format!("the MCPExternalAuthConfig {name:?} cannot be used: {text}"))
+        };
+        let method = method(spec).map_err(unusable)?;
+        suits(&method).map_err(unusable)?;
+        complete::<MCPExternalAuthConfigSpec>(path, &needs(spec), name, references)?;
+        Ok(ExternalAuth { name: name.clone(), hash: config_hash(spec), method })
+    })
+}
+
+/// What settings mean to a proxy.
+fn method(spec: &MCPExternalAuthConfigSpec) -> Result<ExternalAuthMethod, Misfit> {
+    validate(spec).map_err(|invalid| (Cause::Invalid, invalid.to_string()))?;
+    if let Some(why) = unsupported(spec) {
+        return Err((Cause::Unsupported, why.to_owned()));
+    }
+    let method = match spec.type_ {
+        ExternalAuthType::TokenExchange => spec.token_exchange.clone().map(ExternalAuthMethod::TokenExchange),
+        ExternalAuthType::BearerToken => spec.bearer_token.clone().map(ExternalAuthMethod::BearerToken),
         ExternalAuthType::EmbeddedAuthServer => {
-            let server = spec.embedded_auth_server.clone().map(Box::new);
-            server.map(ExternalAuthMethod::EmbeddedAuthServer).ok_or(missing)
+            spec.embedded_auth_server.clone().map(Box::new).map(ExternalAuthMethod::EmbeddedAuthServer)
         }
-        ExternalAuthType::AwsSts => {
-            Err("type awsSts signs requests to a remote server, and an MCPServer is none: \
-             refer to it from an MCPRemoteProxy, or remove the reference")
-        }
-        ExternalAuthType::OnBehalfOf => Err("this build cannot do type obo"),
+        ExternalAuthType::AwsSts => spec.aws_sts.clone().map(ExternalAuthMethod::AwsSts),
         ExternalAuthType::HeaderInjection
         | ExternalAuthType::Unauthenticated
         | ExternalAuthType::UpstreamInject
-        | ExternalAuthType::CrossAppAccess => Ok(ExternalAuthMethod::ByGateway(spec.type_)),
-    }
+        | ExternalAuthType::OnBehalfOf
+        | ExternalAuthType::CrossAppAccess => Some(ExternalAuthMethod::ByGateway(spec.type_)),
+    };
+    method.ok_or_else(|| (Cause::Invalid, "the settings of its type are missing".to_owned()))
 }
 
 #[cfg(test)]
@@ -261,7 +227,7 @@ mod tests {
     use super::*;
 
     fn check(spec: Value) -> Result<(), String> {
-        validate(&serde_json::from_value(spec).unwrap()).map_err(|refusal| refusal.to_string())
+        validate(&serde_json::from_value(spec).unwrap()).map_err(|invalid| invalid.to_string())
     }
 
     fn sts(changes: Value) -> Value {
@@ -303,10 +269,17 @@ mod tests {
             (sts(json!({"fallbackRoleArn": null})), "awsSts.fallbackRoleArn: and roleMappings are missing"),
             (sts(json!({"roleMappings": [{"roleArn": "arn"}]})), "awsSts.roleMappings[0]: needs either"),
             (sts(json!({"sessionDuration": 1})), "awsSts.sessionDuration"),
-            (json!({"type": "obo", "obo": {}}), "this build does not have"),
         ] {
             let error = check(spec).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
+    }
+    #[test]
+    fn what_this_build_cannot_do_is_told_apart_from_what_is_invalid() {
+        let spec = serde_json::from_value(json!({"type": "obo", "obo": {}})).unwrap();
+        assert_eq!(validate(&spec), Ok(()));
+        let (cause, why) = method(&spec).unwrap_err();
+        assert_eq!(cause, Cause::Unsupported);
+        assert!(why.contains("this build does not have"), "{why}");
     }
 }

@@ -4,12 +4,12 @@
 
 use thv_api::shared::SecretKeyRef;
 
-use super::outcome::Hitch;
+use super::outcome::{Cause, Unusable};
 use crate::reference::{Read, Reference, References};
 
 /// One key of a Secret or ConfigMap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Need {
+pub(crate) struct Need {
     /// The field that asks for it, such as `inline.clientSecretRef`.
     path: String,
     of: Holder,
@@ -49,7 +49,7 @@ impl Need {
     }
 
     /// What to read.
-    pub(super) fn reference(&self) -> Reference {
+    pub(crate) fn reference(&self) -> Reference {
         match self.of {
             Holder::ConfigMap => Reference::config_map(&self.name),
             Holder::Secret => Reference::secret(&self.name),
@@ -61,8 +61,8 @@ impl Need {
         self.missing(references).is_none()
     }
 
-    /// What is missing.
-    fn missing(&self, references: &References) -> Option<Hitch> {
+    /// What is missing, and whether it may appear.
+    fn missing(&self, references: &References) -> Option<(Cause, String)> {
         let Self { path, of, name, key, optional: _ } = self;
         let (what, has_key) = match of {
             Holder::ConfigMap => {
@@ -71,19 +71,24 @@ impl Need {
             Holder::Secret => ("Secret", has(references.secret(name), |keys| keys.contains(key))),
         };
         if name.is_empty() || key.is_empty() {
-            return Some(Hitch::Invalid(format!("{path} needs the name of a {what} and a key in it")));
+            return Some((Cause::Invalid, format!("{path} needs the name of a {what} and a key in it")));
         }
         match has_key {
             Read::Found(true) => None,
-            Read::Found(false) => Some(Hitch::Incomplete(format!(
-                "{path} refers to the key {key:?} of the {what} {name:?}, which has no such key: add it"
-            ))),
-            Read::Absent => Some(Hitch::Incomplete(format!(
-                "{path} refers to the {what} {name:?}, which does not exist: create it"
-            ))),
-            Read::Malformed(why) => Some(Hitch::Invalid(format!(
-                "{path} refers to the {what} {name:?}, which cannot be read: {why}"
-            ))),
+            Read::Found(false) => Some((
+                Cause::Incomplete,
+                format!(
+                    "{path} refers to the key {key:?} of the {what} {name:?}, which has no such key: add it"
+                ),
+            )),
+            Read::Absent => Some((
+                Cause::Incomplete,
+                format!("{path} refers to the {what} {name:?}, which does not exist: create it"),
+            )),
+            Read::Malformed(why) => Some((
+                Cause::Invalid,
+                format!("{path} refers to the {what} {name:?}, which cannot be read: {why}"),
+            )),
         }
     }
 }
@@ -96,16 +101,19 @@ fn has<T>(read: Read<&T>, has_key: impl FnOnce(&T) -> bool) -> Read<bool> {
     }
 }
 
-/// Checks that everything is there that has to be. All that is missing is told at once.
-pub(super) fn check(needs: &[Need], references: &References) -> Result<(), Hitch> {
-    let mut waiting = Vec::new();
-    for hitch in needs.iter().filter(|need| !need.optional).filter_map(|need| need.missing(references)) {
-        match hitch {
-            Hitch::Absent(message) | Hitch::Incomplete(message) => waiting.push(message),
-            Hitch::Invalid(_) => return Err(hitch),
+/// Checks that everything is there that has to be, for the reference in the field at `path`. All that is missing is
+/// told at once, unless something cannot appear by itself.
+pub(super) fn check(path: &str, needs: &[Need], references: &References) -> Result<(), Unusable> {
+    let mut missing = Vec::new();
+    for (cause, message) in
+        needs.iter().filter(|need| !need.optional).filter_map(|need| need.missing(references))
+    {
+        if cause != Cause::Incomplete {
+            return Err(cause.at(path, message));
         }
+        missing.push(message);
     }
-    if waiting.is_empty() { Ok(()) } else { Err(Hitch::Incomplete(waiting.join("; "))) }
+    if missing.is_empty() { Ok(()) } else { Err(Cause::Incomplete.at(path, missing.join("; "))) }
 }
 
 #[cfg(test)]
@@ -125,23 +133,24 @@ mod tests {
         let mut references = References::new();
         let keys = BTreeSet::from(["there".to_owned()]);
         references.insert(Reference::secret("s"), Read::Found(Referent::Secret(Arc::new(keys))));
-        assert_eq!(check(&[need("s", "there")], &references), Ok(()));
-        let Err(Hitch::Incomplete(message)) = check(&[need("s", "gone"), need("t", "k")], &references) else {
-            panic!("not incomplete");
-        };
+        assert_eq!(check("spec.x", &[need("s", "there")], &references), Ok(()));
+        let Unusable { cause, invalid } =
+            check("spec.x", &[need("s", "gone"), need("t", "k")], &references).unwrap_err();
+        assert_eq!((cause, invalid.path.as_str()), (Cause::Incomplete, "spec.x"));
+        let message = invalid.message;
         assert!(message.contains("key \"gone\" of the Secret \"s\""), "{message}");
         assert!(message.contains("Secret \"t\", which does not exist"), "{message}");
     }
 
     #[test]
     fn an_empty_name_cannot_appear() {
-        assert!(matches!(check(&[need("", "k")], &References::new()), Err(Hitch::Invalid(_))));
+        assert_eq!(check("x", &[need("", "k")], &References::new()).unwrap_err().cause, Cause::Invalid);
     }
 
     #[test]
     fn what_is_optional_is_not_waited_for() {
         let optional = Need::config_map("c", "m", "k", true);
-        assert_eq!(check(std::slice::from_ref(&optional), &References::new()), Ok(()));
+        assert_eq!(check("x", std::slice::from_ref(&optional), &References::new()), Ok(()));
         assert!(!optional.is_met(&References::new()));
     }
 }

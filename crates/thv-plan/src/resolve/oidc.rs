@@ -1,50 +1,50 @@
 //! Whose tokens are accepted: `MCPOIDCConfig`.
 
-use thv_api::conditions::mcp_server::OIDCConfigRefValidated;
 use thv_api::kinds::{InlineOIDC, KubernetesServiceAccountOIDC, MCPOIDCConfigSpec, OIDCSource};
 use thv_api::shared::{CABundleSource, OIDCConfigRef};
 
-use super::config::{Config, complete, read, valid};
-use super::flaw::{Flaws, Invalid};
+use super::ca_bundle;
+use super::config::{self, Config, complete, read, valid};
 use super::need::Need;
-use super::outcome::{Hitch, Outcome, outcome};
-use super::url::web_url_flaw;
-use crate::reference::References;
+use super::outcome::{Cause, Outcome, Unusable};
+use super::url::web_url_error;
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
-/// An identity provider, and what is particular to one server.
+/// An identity provider, and what is particular to the object that refers to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Oidc {
     /// The identity provider.
     pub config: Config<MCPOIDCConfigSpec>,
     /// The audience that tokens must have.
     pub audience: String,
-    /// The scopes to advertise, if the server names some.
+    /// The scopes to advertise, if the object names some.
     pub scopes: Option<Vec<String>>,
-    /// The URL by which clients know the server.
+    /// The URL by which clients know the object.
     pub resource_url: String,
 }
 
 /// What is wrong with an identity provider.
-pub fn validate(spec: &MCPOIDCConfigSpec) -> Result<(), Invalid> {
+pub fn validate(spec: &MCPOIDCConfigSpec) -> Result<(), InvalidList> {
     let MCPOIDCConfigSpec { type_, kubernetes_service_account, inline } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let mut paired = |set: bool, source: OIDCSource| {
         let text =
             if set { "does not belong to the type: remove it" } else { "is missing for the type: set it" };
-        flaws.unless(set == (*type_ == source), source.as_str(), text);
+        invalid.unless(set == (*type_ == source), source.as_str(), text);
     };
     paired(kubernetes_service_account.is_some(), OIDCSource::KubernetesServiceAccount);
     paired(inline.is_some(), OIDCSource::Inline);
     if let Some(cluster) = kubernetes_service_account {
-        flaws.extend("kubernetesServiceAccount", validate_cluster(cluster));
+        invalid.below("kubernetesServiceAccount", validate_cluster(cluster));
     }
     if let Some(inline) = inline {
-        flaws.extend("inline", validate_inline(inline));
+        invalid.below("inline", validate_inline(inline));
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_cluster(cluster: &KubernetesServiceAccountOIDC) -> Result<(), Invalid> {
+fn validate_cluster(cluster: &KubernetesServiceAccountOIDC) -> Result<(), InvalidList> {
     let KubernetesServiceAccountOIDC {
         service_account: _,
         namespace: _,
@@ -53,18 +53,18 @@ fn validate_cluster(cluster: &KubernetesServiceAccountOIDC) -> Result<(), Invali
         introspection_url,
         use_cluster_auth: _,
     } = cluster;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let named = [("jwksUrl", jwks_url.as_deref()), ("introspectionUrl", introspection_url.as_deref())];
     let urls = [("issuer", Some(issuer.as_str()))].into_iter().chain(named);
     for (path, url) in urls.filter_map(|(path, url)| Some((path, url.filter(|url| !url.is_empty())?))) {
-        if let Some(flaw) = web_url_flaw(url, true) {
-            flaws.add(path, flaw);
+        if let Some(error) = web_url_error(url, true) {
+            invalid.add(path, error);
         }
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_inline(inline: &InlineOIDC) -> Result<(), Invalid> {
+fn validate_inline(inline: &InlineOIDC) -> Result<(), InvalidList> {
     let InlineOIDC {
         issuer,
         jwks_url,
@@ -78,20 +78,21 @@ fn validate_inline(inline: &InlineOIDC) -> Result<(), Invalid> {
         protected_resource_allow_private_ip: _,
         insecure_allow_http,
     } = inline;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let named = [
         ("jwksUrl", jwks_url.as_deref(), *insecure_allow_http),
         ("introspectionUrl", introspection_url.as_deref(), true),
     ];
-    if let Some(flaw) = web_url_flaw(issuer, *insecure_allow_http) {
-        flaws.add("issuer", flaw);
+    if let Some(error) = web_url_error(issuer, *insecure_allow_http) {
+        invalid.add("issuer", error);
     }
     for (path, url, allow_http) in named {
-        if let Some(flaw) = url.filter(|url| !url.is_empty()).and_then(|url| web_url_flaw(url, allow_http)) {
-            flaws.add(path, flaw);
+        if let Some(error) = url.filter(|url| !url.is_empty()).and_then(|url| web_url_error(url, allow_http))
+        {
+            invalid.add(path, error);
         }
     }
-    flaws.finish()
+    invalid.finish()
 }
 
 /// The keys that an identity provider needs. Its certificate authorities are apart: see [`ca_bundle`].
@@ -102,37 +103,51 @@ pub(super) fn needs(spec: &MCPOIDCConfigSpec) -> Vec<Need> {
 }
 
 /// The certificate authorities of an identity provider.
-pub(super) fn ca_bundle(spec: &MCPOIDCConfigSpec) -> Option<&CABundleSource> {
+pub(crate) fn ca_bundle(spec: &MCPOIDCConfigSpec) -> Option<&CABundleSource> {
     spec.inline.as_ref().and_then(|inline| inline.ca_bundle_ref.as_ref())
 }
 
-/// What becomes of the reference of a server.
-pub(super) fn resolve(
+/// What has to be read for a reference.
+pub(crate) fn references(reference: &OIDCConfigRef, known: &References) -> Vec<Reference> {
+    let name = &reference.name;
+    let all = |spec: &MCPOIDCConfigSpec| {
+        let bundle = ca_bundle(spec).and_then(|source| ca_bundle::need("caBundleRef", source));
+        needs(spec).into_iter().chain(bundle).collect()
+    };
+    config::references(Reference::object::<MCPOIDCConfigSpec>(name), known.oidc_config(name), all)
+}
+
+/// What becomes of a reference. `default_resource_url` is the URL by which clients know the object that refers, unless
+/// the reference says otherwise.
+pub(crate) fn resolve(
+    path: &str,
     reference: Option<&OIDCConfigRef>,
     references: &References,
     default_resource_url: &str,
-) -> Outcome<Oidc, OIDCConfigRefValidated> {
-    let Some(reference) = reference else { return Outcome::NotReferenced };
-    let result = usable(reference, references, default_resource_url);
-    outcome(result, OIDCConfigRefValidated::NotFound, OIDCConfigRefValidated::NotValid)
+) -> Outcome<Oidc> {
+    Outcome::of(reference, |reference| usable(path, reference, references, default_resource_url))
 }
 
-fn usable(reference: &OIDCConfigRef, references: &References, default: &str) -> Result<Oidc, Hitch> {
+fn usable(
+    path: &str,
+    reference: &OIDCConfigRef,
+    references: &References,
+    default: &str,
+) -> Result<Oidc, Unusable> {
     let OIDCConfigRef { name, audience, scopes, resource_url: _ } = reference;
-    let spec = read(references.oidc_config(name), name)?;
-    let mut config = valid(spec, name, validate(spec))?;
+    let spec = read(path, references.oidc_config(name), name)?;
+    let mut config = valid(path, spec, name, validate(spec))?;
     config.notes = notes(spec);
     if audience.trim().is_empty() {
-        return Err(Hitch::Invalid(
-            "oidcConfigRef.audience is empty: name the audience of this server".to_owned(),
-        ));
+        let message = "oidcConfigRef.audience is empty: name the audience of this server";
+        return Err(Cause::Invalid.at(path, message));
     }
-    complete::<MCPOIDCConfigSpec>(&needs(spec), name, references)?;
+    complete::<MCPOIDCConfigSpec>(path, &needs(spec), name, references)?;
     let scopes = scopes.clone().filter(|scopes| !scopes.is_empty());
     Ok(Oidc { config, audience: audience.clone(), scopes, resource_url: resource_url(reference, default) })
 }
 
-/// The URL by which clients know a server.
+/// The URL by which clients know the object that refers.
 pub(super) fn resource_url(reference: &OIDCConfigRef, default: &str) -> String {
     reference.resource_url.clone().filter(|url| !url.is_empty()).unwrap_or_else(|| default.to_owned())
 }

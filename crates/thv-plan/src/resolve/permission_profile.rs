@@ -1,12 +1,11 @@
 //! What a server may reach.
 
-use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{PermissionProfile, PermissionProfileType};
 use thv_config::Json;
 
 use super::authz_document::parse;
 use super::need::{Need, check};
-use super::outcome::{Hitch, Outcome, outcome};
+use super::outcome::{Cause, Outcome, Unusable};
 use crate::reference::References;
 
 /// A permission profile.
@@ -35,7 +34,7 @@ pub enum ProfileOrigin {
 }
 
 /// The ConfigMap that a profile is in.
-pub(super) fn needs(profile: &PermissionProfile) -> Vec<Need> {
+pub(crate) fn needs(profile: &PermissionProfile) -> Vec<Need> {
     let PermissionProfile { type_, name, key } = profile;
     match type_ {
         PermissionProfileType::Builtin => Vec::new(),
@@ -46,44 +45,45 @@ pub(super) fn needs(profile: &PermissionProfile) -> Vec<Need> {
 }
 
 /// What becomes of the profile of a server.
-pub(super) fn resolve(
+pub(crate) fn resolve(
+    path: &str,
     profile: Option<&PermissionProfile>,
     references: &References,
-) -> Outcome<Profile, Ready> {
-    let Some(profile) = profile else { return Outcome::NotReferenced };
-    outcome(usable(profile, references), Ready::NotReady, Ready::NotReady)
+) -> Outcome<Profile> {
+    Outcome::of(profile, |profile| usable(path, profile, references))
 }
 
-fn usable(profile: &PermissionProfile, references: &References) -> Result<Profile, Hitch> {
+fn usable(path: &str, profile: &PermissionProfile, references: &References) -> Result<Profile, Unusable> {
     let PermissionProfile { type_, name, key } = profile;
-    match type_ {
+    let found = match type_ {
         PermissionProfileType::Builtin => builtin(name),
         PermissionProfileType::ConfigMap => {
-            check(&needs(profile), references)?;
+            check(path, &needs(profile), references)?;
             let key = key.as_deref().unwrap_or_default();
             let data = references.config_map(name).found();
             from_text(name, key, data.and_then(|data| data.get(key)).map_or("", String::as_str))
         }
-    }
+    };
+    found.map_err(|message| Cause::Invalid.at(path, message))
 }
 
-fn builtin(name: &str) -> Result<Profile, Hitch> {
+fn builtin(name: &str) -> Result<Profile, String> {
     let document = match name {
         "network" => thv_config::permission::PermissionProfile::network(),
         // `stdio` is what `none` was called once.
         "none" | "stdio" => thv_config::permission::PermissionProfile::none(),
         _ => {
-            return Err(Hitch::Invalid(format!(
+            return Err(format!(
                 "permissionProfile.name {name:?} is no built-in profile: use none or network, or the type configmap"
-            )));
+            ));
         }
     };
     Ok(Profile { document, origin: ProfileOrigin::Builtin(name.to_owned()), notes: Vec::new() })
 }
 
-fn from_text(name: &str, key: &str, text: &str) -> Result<Profile, Hitch> {
+fn from_text(name: &str, key: &str, text: &str) -> Result<Profile, String> {
     let place = format!("the key {key:?} of the ConfigMap {name:?}");
-    let invalid = |error: String| Hitch::Invalid(format!("{place} {error}"));
+    let invalid = |error: String| format!("{place} {error}");
     let json: Json = parse(text).map_err(invalid)?;
     if !matches!(json, Json::Object(_)) {
         return Err(invalid("is not a permission profile: write a JSON object".to_owned()));
@@ -107,16 +107,15 @@ mod tests {
 
     use super::*;
     use crate::reference::{Read, Reference, Referent};
-    use crate::resolve::Fault;
 
-    fn run(profile: Value, text: Option<&str>) -> Outcome<Profile, Ready> {
+    fn run(profile: Value, text: Option<&str>) -> Outcome<Profile> {
         let mut references = References::new();
         if let Some(text) = text {
             let data = BTreeMap::from([("profile.json".to_owned(), text.to_owned())]);
             let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
             references.insert(Reference::config_map("profiles"), found);
         }
-        resolve(Some(&serde_json::from_value(profile).unwrap()), &references)
+        resolve("spec.permissionProfile", Some(&serde_json::from_value(profile).unwrap()), &references)
     }
 
     #[test]
@@ -127,7 +126,7 @@ mod tests {
             assert_eq!(network.outbound.unwrap().insecure_allow_all, reaches, "{name}");
         }
         let outcome = run(json!({"type": "builtin", "name": "/etc/passwd"}), None);
-        assert!(matches!(outcome, Outcome::Unusable { fault: Fault::Terminal, .. }));
+        assert_eq!(outcome.unusable().unwrap().cause, Cause::Invalid);
     }
 
     #[test]
@@ -138,19 +137,16 @@ mod tests {
         let outcome = run(profile.clone(), Some(text));
         let profile_found = outcome.usable().unwrap();
         assert_eq!(profile_found.document.name, "mine");
-        assert!(matches!(run(profile.clone(), None), Outcome::Unusable { fault: Fault::Waiting, .. }));
+        assert_eq!(run(profile.clone(), None).unusable().unwrap().cause, Cause::Incomplete);
         for bad in ["[]", "{\"read\": 1}", "{"] {
             let outcome = run(profile.clone(), Some(bad));
-            assert!(
-                matches!(outcome, Outcome::Unusable { fault: Fault::Terminal, .. }),
-                "{bad}: {outcome:?}"
-            );
+            assert_eq!(outcome.unusable().map(|it| it.cause), Some(Cause::Invalid), "{bad}: {outcome:?}");
         }
     }
 
     #[test]
     fn a_profile_in_a_config_map_needs_a_key() {
         let outcome = run(json!({"type": "configmap", "name": "profiles"}), Some("{}"));
-        assert!(matches!(outcome, Outcome::Unusable { fault: Fault::Terminal, .. }), "{outcome:?}");
+        assert_eq!(outcome.unusable().map(|it| it.cause), Some(Cause::Invalid), "{outcome:?}");
     }
 }

@@ -1,12 +1,11 @@
 //! Where sessions are kept, if not in memory.
 
-use thv_api::conditions::mcp_server::Ready;
 use thv_api::shared::{SecretKeyRef, SessionProvider, SessionStorage};
 
-use super::flaw::Flaws;
 use super::need::{Need, check};
-use super::outcome::{Hitch, Outcome, outcome};
-use crate::reference::References;
+use super::outcome::{Cause, Outcome, Unusable};
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 use crate::settings::{DefaultRedis, Settings};
 
 /// A Redis that keeps sessions.
@@ -22,8 +21,8 @@ pub struct SessionRedis {
     pub password: Option<SecretKeyRef>,
 }
 
-/// The password of the Redis that a server names.
-pub(super) fn needs(storage: &SessionStorage) -> Vec<Need> {
+/// The password of the Redis that an object names.
+pub(crate) fn needs(storage: &SessionStorage) -> Vec<Need> {
     let SessionStorage { provider, address: _, db: _, key_prefix: _, password_ref } = storage;
     match provider {
         SessionProvider::Memory => Vec::new(),
@@ -33,43 +32,63 @@ pub(super) fn needs(storage: &SessionStorage) -> Vec<Need> {
     }
 }
 
-/// What becomes of the storage that a server asks for, or of the one that the operator gives to all that do not
+/// What has to be read because of the operator's settings: the password of the Redis for objects that name none.
+pub(crate) fn default_references(storage: Option<&SessionStorage>, settings: &Settings) -> Vec<Reference> {
+    let default = settings.default_redis.as_ref().filter(|_| storage.is_none());
+    let password = default.and_then(|redis| redis.password.as_ref());
+    password.map(|(secret, _)| Reference::secret(secret)).into_iter().collect()
+}
+
+/// What becomes of the storage that an object asks for, or of the one that the operator gives to all that do not
 /// ask.
-pub(super) fn resolve(
+pub(crate) fn resolve(
+    path: &str,
     storage: Option<&SessionStorage>,
     settings: &Settings,
     references: &References,
     key_prefix: String,
-) -> Outcome<SessionRedis, Ready> {
-    let redis = match (storage, &settings.default_redis) {
+) -> Outcome<SessionRedis> {
+    match (storage, &settings.default_redis) {
         (Some(storage), _) => match storage.provider {
-            SessionProvider::Memory => return Outcome::NotReferenced,
-            SessionProvider::Redis => named(storage, references, key_prefix),
+            SessionProvider::Memory => Outcome::NotReferenced,
+            SessionProvider::Redis => {
+                Outcome::of(Some(storage), |storage| named(path, storage, references, key_prefix))
+            }
         },
-        (None, Some(default)) => default_redis(default, references, key_prefix),
-        (None, None) => return Outcome::NotReferenced,
-    };
-    outcome(redis, Ready::NotReady, Ready::NotReady)
+        (None, default) => {
+            Outcome::of(default.as_ref(), |default| default_redis(path, default, references, key_prefix))
+        }
+    }
 }
 
-fn named(storage: &SessionStorage, references: &References, default: String) -> Result<SessionRedis, Hitch> {
+fn named(
+    path: &str,
+    storage: &SessionStorage,
+    references: &References,
+    default: String,
+) -> Result<SessionRedis, Unusable> {
     let SessionStorage { provider: _, address, db, key_prefix, password_ref } = storage;
     let address = address.clone().unwrap_or_default();
     let key_prefix = key_prefix.clone().filter(|prefix| !prefix.is_empty()).unwrap_or(default);
-    let mut flaws = Flaws::default();
-    flaws.required(&address, "sessionStorage.address");
-    flaws.unless(key_prefix.ends_with(':'), "sessionStorage.keyPrefix", "does not end with a colon: add one");
-    flaws.unless(*db >= 0, "sessionStorage.db", "is negative: use 0 or more");
-    flaws.finish().map_err(|invalid| Hitch::Invalid(invalid.to_string()))?;
-    check(&needs(storage), references)?;
+    let mut invalid = InvalidList::default();
+    invalid.required(&address, "sessionStorage.address");
+    invalid.unless(
+        key_prefix.ends_with(':'),
+        "sessionStorage.keyPrefix",
+        "does not end with a colon: add one",
+    );
+    invalid.unless(*db >= 0, "sessionStorage.db", "is negative: use 0 or more");
+    invalid.finish().map_err(|invalid| Cause::Invalid.at(path, invalid.to_string()))?;
+    check(path, &needs(storage), references)?;
     Ok(SessionRedis { address, db: *db, key_prefix, password: password_ref.clone() })
 }
 
 fn default_redis(
+    path: &str,
     default: &DefaultRedis,
     references: &References,
     key_prefix: String,
-) -> Result<SessionRedis, Hitch> {
+) -> Result<SessionRedis, Unusable> {
     let DefaultRedis { address, password } = default;
     let password = password.as_ref().map(|(name, key)| SecretKeyRef { name: name.clone(), key: key.clone() });
     // Whoever loads the snapshot may know the settings of the operator or not; only what was read can be missing.
@@ -78,7 +97,7 @@ fn default_redis(
         .map(|secret| Need::secret("the default Redis of the operator", secret))
         .filter(|need| references.contains(&need.reference()))
         .collect();
-    check(&needs, references)?;
+    check(path, &needs, references)?;
     Ok(SessionRedis { address: address.clone(), db: 0, key_prefix, password })
 }
 
@@ -89,7 +108,6 @@ mod tests {
     use thv_api::names::sessions::default_key_prefix;
 
     use super::*;
-    use crate::resolve::Fault;
 
     fn storage(value: serde_json::Value) -> SessionStorage {
         serde_json::from_value(value).unwrap()
@@ -101,8 +119,8 @@ mod tests {
         Settings { default_redis, ..Settings::default() }
     }
 
-    fn run(storage: Option<&SessionStorage>, settings: &Settings) -> Outcome<SessionRedis, Ready> {
-        resolve(storage, settings, &References::new(), default_key_prefix("ns", "web"))
+    fn run(storage: Option<&SessionStorage>, settings: &Settings) -> Outcome<SessionRedis> {
+        resolve("spec.sessionStorage", storage, settings, &References::new(), default_key_prefix("ns", "web"))
     }
 
     #[test]
@@ -132,13 +150,12 @@ mod tests {
         let missing =
             json!({"provider": "redis", "address": "r:1", "passwordRef": {"name": "s", "key": "k"}});
         for (value, expected) in [
-            (missing, Fault::Waiting),
-            (json!({"provider": "redis"}), Fault::Terminal),
-            (json!({"provider": "redis", "address": "r:1", "keyPrefix": "x"}), Fault::Terminal),
+            (missing, Cause::Incomplete),
+            (json!({"provider": "redis"}), Cause::Invalid),
+            (json!({"provider": "redis", "address": "r:1", "keyPrefix": "x"}), Cause::Invalid),
         ] {
             let outcome = run(Some(&storage(value)), &Settings::default());
-            let Outcome::Unusable { fault, .. } = outcome else { panic!("{outcome:?}") };
-            assert_eq!(fault, expected);
+            assert_eq!(outcome.unusable().unwrap().cause, expected);
         }
     }
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use thv_api::conditions::mcp_server::TelemetryConfigRefValidated;
 use thv_api::kinds::{MCPTelemetryConfigSpec, OpenTelemetry, SensitiveHeader};
 use thv_api::names::env;
 use thv_api::shared::{SecretKeyRef, TelemetryConfigRef};
 
 use super::ca_bundle::{self, CaBundle};
-use super::config::{Config, complete, read, valid};
-use super::flaw::{Flaws, Invalid};
+use super::config::{self, Config, complete, read, valid};
 use super::need::Need;
-use super::outcome::{Hitch, Outcome, outcome};
-use crate::reference::References;
+use super::outcome::{Outcome, Unusable};
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
-/// Telemetry settings, and what is particular to one server.
+/// Telemetry settings, and what is particular to the object that refers to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telemetry {
     /// The settings.
@@ -28,16 +27,16 @@ pub struct Telemetry {
 }
 
 /// What is wrong with telemetry settings.
-pub fn validate(spec: &MCPTelemetryConfigSpec) -> Result<(), Invalid> {
+pub fn validate(spec: &MCPTelemetryConfigSpec) -> Result<(), InvalidList> {
     let MCPTelemetryConfigSpec { open_telemetry, prometheus: _ } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     if let Some(otel) = open_telemetry {
-        flaws.extend("openTelemetry", validate_otel(otel));
+        invalid.below("openTelemetry", validate_otel(otel));
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_otel(otel: &OpenTelemetry) -> Result<(), Invalid> {
+fn validate_otel(otel: &OpenTelemetry) -> Result<(), InvalidList> {
     let OpenTelemetry {
         enabled: _,
         endpoint,
@@ -50,36 +49,36 @@ fn validate_otel(otel: &OpenTelemetry) -> Result<(), Invalid> {
         use_legacy_attributes: _,
         ca_bundle_ref,
     } = otel;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let sends =
         metrics.as_ref().is_some_and(|it| it.enabled) || tracing.as_ref().is_some_and(|it| it.enabled);
     let has_endpoint = endpoint.as_ref().is_some_and(|endpoint| !endpoint.is_empty());
-    flaws.unless(!has_endpoint || sends, "endpoint", "has nothing to receive: enable tracing or metrics");
+    invalid.unless(!has_endpoint || sends, "endpoint", "has nothing to receive: enable tracing or metrics");
     if let Some(tracing) = tracing {
         let rate = tracing.sampling_rate.parse::<f64>().is_ok_and(|rate| (0.0..=1.0).contains(&rate));
-        flaws.unless(rate, "tracing.samplingRate", "is not a number from 0 to 1");
+        invalid.unless(rate, "tracing.samplingRate", "is not a number from 0 to 1");
     }
     let mut variables: BTreeMap<String, &str> = BTreeMap::new();
     for (index, SensitiveHeader { name, secret_key_ref }) in sensitive_headers.iter().flatten().enumerate() {
         let path = format!("sensitiveHeaders[{index}]");
         let SecretKeyRef { name: secret, key } = secret_key_ref;
-        flaws.required(name, format!("{path}.name"));
-        flaws.required(secret, format!("{path}.secretKeyRef.name"));
-        flaws.required(key, format!("{path}.secretKeyRef.key"));
+        invalid.required(name, format!("{path}.name"));
+        invalid.required(secret, format!("{path}.secretKeyRef.name"));
+        invalid.required(key, format!("{path}.secretKeyRef.key"));
         let twice = headers.as_ref().is_some_and(|headers| headers.contains_key(name));
-        flaws.unless(!twice, format!("{path}.name"), "is in headers too: keep one of them");
+        invalid.unless(!twice, format!("{path}.name"), "is in headers too: keep one of them");
         if let Some(other) = variables.insert(env::otel_header(name), name) {
-            flaws.add(
+            invalid.add(
                 format!("{path}.name"),
                 format!("differs from {other:?} in case or dashes only: keep one"),
             );
         }
     }
     if let Some(bundle) = ca_bundle_ref {
-        flaws.unless(!insecure, "caBundleRef", "is of no use with insecure: remove one of them");
-        flaws.extend("caBundleRef", ca_bundle::validate(bundle));
+        invalid.unless(!insecure, "caBundleRef", "is of no use with insecure: remove one of them");
+        invalid.below("caBundleRef", ca_bundle::validate(bundle));
     }
-    flaws.finish()
+    invalid.finish()
 }
 
 /// The keys that telemetry settings need.
@@ -100,32 +99,42 @@ pub(crate) fn sorted_headers(otel: &OpenTelemetry) -> Vec<&SensitiveHeader> {
     headers
 }
 
-/// What becomes of the reference of a server.
-pub(super) fn resolve(
+/// What has to be read for a reference.
+pub(crate) fn references(reference: &TelemetryConfigRef, known: &References) -> Vec<Reference> {
+    let name = &reference.name;
+    config::references(Reference::object::<MCPTelemetryConfigSpec>(name), known.telemetry_config(name), needs)
+}
+
+/// What becomes of the reference of an object of this namespace and name.
+pub(crate) fn resolve(
+    path: &str,
     reference: Option<&TelemetryConfigRef>,
     references: &References,
     namespace: &str,
-    server: &str,
-) -> Outcome<Telemetry, TelemetryConfigRefValidated> {
-    let Some(TelemetryConfigRef { name, service_name }) = reference else { return Outcome::NotReferenced };
-    let result = usable(name, references).map(|config| Telemetry {
-        ca_bundle: config.spec.open_telemetry.as_ref().and_then(|otel| {
-            otel.ca_bundle_ref.as_ref().and_then(|source| ca_bundle::present(source, references))
-        }),
-        config,
-        service_name: service_name
-            .clone()
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| server.to_owned()),
-        namespace: namespace.to_owned(),
-    });
-    outcome(result, TelemetryConfigRefValidated::NotFound, TelemetryConfigRefValidated::Invalid)
+    owner: &str,
+) -> Outcome<Telemetry> {
+    Outcome::of(reference, |TelemetryConfigRef { name, service_name }| {
+        let config = usable(path, name, references)?;
+        let otel = config.spec.open_telemetry.as_ref();
+        let source = otel.and_then(|otel| otel.ca_bundle_ref.as_ref());
+        let service_name = service_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(owner);
+        Ok(Telemetry {
+            ca_bundle: source.and_then(|source| ca_bundle::present(source, references)),
+            service_name: service_name.to_owned(),
+            namespace: namespace.to_owned(),
+            config,
+        })
+    })
 }
 
-fn usable(name: &str, references: &References) -> Result<Config<MCPTelemetryConfigSpec>, Hitch> {
-    let spec = read(references.telemetry_config(name), name)?;
-    let config = valid(spec, name, validate(spec))?;
-    complete::<MCPTelemetryConfigSpec>(&needs(spec), name, references)?;
+fn usable(
+    path: &str,
+    name: &str,
+    references: &References,
+) -> Result<Config<MCPTelemetryConfigSpec>, Unusable> {
+    let spec = read(path, references.telemetry_config(name), name)?;
+    let config = valid(path, spec, name, validate(spec))?;
+    complete::<MCPTelemetryConfigSpec>(path, &needs(spec), name, references)?;
     Ok(config)
 }
 

@@ -2,53 +2,57 @@
 
 use std::collections::BTreeMap;
 
-use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::MCPToolConfigSpec;
 use thv_api::shared::{ToolConfigRef, ToolOverride};
 
 use super::config::{Config, read, valid};
-use super::flaw::{Flaws, Invalid};
-use super::outcome::{Hitch, Outcome, outcome};
-use crate::reference::References;
+use super::outcome::{Outcome, Unusable};
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
 /// What is wrong with a choice of tools.
-pub fn validate(spec: &MCPToolConfigSpec) -> Result<(), Invalid> {
+pub fn validate(spec: &MCPToolConfigSpec) -> Result<(), InvalidList> {
     let MCPToolConfigSpec { tools_filter, tools_override } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     for (index, tool) in tools_filter.iter().flatten().enumerate() {
         let path = format!("toolsFilter[{index}]");
-        flaws.required(tool, &path);
-        flaws.unless(!tool.contains([',', '\r', '\n']), path, "has a comma or a line break: name one tool");
+        invalid.required(tool, &path);
+        invalid.unless(!tool.contains([',', '\r', '\n']), path, "has a comma or a line break: name one tool");
     }
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
     for (tool, ToolOverride { name, description, annotations }) in tools_override.iter().flatten() {
         let path = format!("toolsOverride[{tool:?}]");
         let says_something = [name, description].into_iter().flatten().any(|text| !text.is_empty());
-        flaws.unless(
+        invalid.unless(
             says_something || annotations.is_some(),
             &path,
             "changes nothing: give a name or a description, or remove it",
         );
         let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else { continue };
         if let Some(other) = taken.insert(name, tool) {
-            flaws.add(path, format!("has the same name as the tool {other:?}: give each its own"));
+            invalid.add(path, format!("has the same name as the tool {other:?}: give each its own"));
         }
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-/// What becomes of the reference of a server.
-pub(super) fn resolve(
+/// What has to be read for a reference.
+pub(crate) fn references(ToolConfigRef { name }: &ToolConfigRef) -> Vec<Reference> {
+    vec![Reference::object::<MCPToolConfigSpec>(name)]
+}
+
+/// What becomes of a reference.
+pub(crate) fn resolve(
+    path: &str,
     reference: Option<&ToolConfigRef>,
     references: &References,
-) -> Outcome<Config<MCPToolConfigSpec>, Ready> {
-    let Some(ToolConfigRef { name }) = reference else { return Outcome::NotReferenced };
-    outcome(usable(name, references), Ready::NotReady, Ready::NotReady)
+) -> Outcome<Config<MCPToolConfigSpec>> {
+    Outcome::of(reference, |ToolConfigRef { name }| usable(path, name, references))
 }
 
-fn usable(name: &str, references: &References) -> Result<Config<MCPToolConfigSpec>, Hitch> {
-    let spec = read(references.tool_config(name), name)?;
-    let mut config = valid(spec, name, validate(spec))?;
+fn usable(path: &str, name: &str, references: &References) -> Result<Config<MCPToolConfigSpec>, Unusable> {
+    let spec = read(path, references.tool_config(name), name)?;
+    let mut config = valid(path, spec, name, validate(spec))?;
     config.notes = notes(spec);
     Ok(config)
 }

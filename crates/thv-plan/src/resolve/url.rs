@@ -61,7 +61,7 @@ impl Url {
 }
 
 /// What is wrong with a URL that has to be https, or http where that is allowed.
-pub(super) fn web_url_flaw(text: &str, allow_http: bool) -> Option<&'static str> {
+pub(super) fn web_url_error(text: &str, allow_http: bool) -> Option<&'static str> {
     match Url::parse(text) {
         None => Some("is not a URL with a host: write it as https://host/path"),
         Some(url) if !url.is_web() => Some("is neither an https nor an http URL"),
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn http_is_allowed_on_request_only() {
-        assert_eq!(web_url_flaw("https://h", false), None);
-        assert_eq!(web_url_flaw("http://h", true), None);
-        assert!(web_url_flaw("http://h", false).is_some());
-        assert!(web_url_flaw("ftp://h", true).is_some());
-        assert!(web_url_flaw("h", true).is_some());
+        assert_eq!(web_url_error("https://h", false), None);
+        assert_eq!(web_url_error("http://h", true), None);
+        assert!(web_url_error("http://h", false).is_some());
+        assert!(web_url_error("ftp://h", true).is_some());
+        assert!(web_url_error("h", true).is_some());
     }
 }

@@ -1,43 +1,42 @@
 //! Webhooks that see every call: `MCPWebhookConfig`.
 
-use thv_api::conditions::mcp_server::WebhookConfigValidated;
 use thv_api::kinds::{MCPWebhookConfigSpec, Webhook, WebhookTls};
 use thv_api::shared::WebhookConfigRef;
 
-use super::config::{Config, complete, read, valid};
-use super::flaw::{Flaws, Invalid};
+use super::config::{self, Config, complete, read, valid};
 use super::need::Need;
-use super::outcome::{Hitch, Outcome, outcome};
-use super::url::web_url_flaw;
-use crate::reference::References;
+use super::outcome::{Outcome, Unusable};
+use super::url::web_url_error;
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
 const SECOND: i64 = 1_000_000_000;
 
 /// What is wrong with webhooks.
-pub fn validate(spec: &MCPWebhookConfigSpec) -> Result<(), Invalid> {
+pub fn validate(spec: &MCPWebhookConfigSpec) -> Result<(), InvalidList> {
     let MCPWebhookConfigSpec { validating, mutating } = spec;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     for (list, webhooks) in [("validating", validating), ("mutating", mutating)] {
         for (index, webhook) in webhooks.iter().flatten().enumerate() {
-            flaws.extend(&format!("{list}[{index}]"), validate_webhook(webhook));
+            invalid.below(&format!("{list}[{index}]"), validate_webhook(webhook));
         }
     }
     let some = [validating, mutating].into_iter().flatten().any(|webhooks| !webhooks.is_empty());
-    flaws.unless(some, "validating", "and mutating have no webhook: define one");
-    flaws.finish()
+    invalid.unless(some, "validating", "and mutating have no webhook: define one");
+    invalid.finish()
 }
 
-fn validate_webhook(webhook: &Webhook) -> Result<(), Invalid> {
+fn validate_webhook(webhook: &Webhook) -> Result<(), InvalidList> {
     let Webhook { name, url, timeout, failure_policy: _, tls_config, hmac_secret_ref: _ } = webhook;
-    let mut flaws = Flaws::default();
-    flaws.required(name, "name");
+    let mut invalid = InvalidList::default();
+    invalid.required(name, "name");
     let lax = tls_config.as_ref().is_some_and(|tls| tls.insecure_skip_verify == Some(true));
-    if let Some(flaw) = web_url_flaw(url, lax) {
-        flaws.add("url", flaw);
+    if let Some(error) = web_url_error(url, lax) {
+        invalid.add("url", error);
     }
     let nanos = timeout.as_ref().map_or(0, thv_api::value::GoDuration::as_nanos);
     let fine = nanos == 0 || (SECOND..=30 * SECOND).contains(&nanos);
-    flaws.unless(fine, "timeout", "is not from 1s to 30s");
+    invalid.unless(fine, "timeout", "is not from 1s to 30s");
     if let Some(WebhookTls {
         ca_secret_ref: _,
         client_cert_secret_ref,
@@ -46,9 +45,13 @@ fn validate_webhook(webhook: &Webhook) -> Result<(), Invalid> {
     }) = tls_config
     {
         let paired = client_cert_secret_ref.is_some() == client_key_secret_ref.is_some();
-        flaws.unless(paired, "tlsConfig", "has a client certificate or its key and not the other: set both");
+        invalid.unless(
+            paired,
+            "tlsConfig",
+            "has a client certificate or its key and not the other: set both",
+        );
     }
-    flaws.finish()
+    invalid.finish()
 }
 
 /// The keys that webhooks need.
@@ -81,19 +84,24 @@ fn webhook_needs(path: &str, webhook: &Webhook) -> Vec<Need> {
         .collect()
 }
 
-/// What becomes of the reference of a server.
-pub(super) fn resolve(
-    reference: Option<&WebhookConfigRef>,
-    references: &References,
-) -> Outcome<Config<MCPWebhookConfigSpec>, WebhookConfigValidated> {
-    let Some(WebhookConfigRef { name }) = reference else { return Outcome::NotReferenced };
-    outcome(usable(name, references), WebhookConfigValidated::Invalid, WebhookConfigValidated::Invalid)
+/// What has to be read for a reference.
+pub(crate) fn references(WebhookConfigRef { name }: &WebhookConfigRef, known: &References) -> Vec<Reference> {
+    config::references(Reference::object::<MCPWebhookConfigSpec>(name), known.webhook_config(name), needs)
 }
 
-fn usable(name: &str, references: &References) -> Result<Config<MCPWebhookConfigSpec>, Hitch> {
-    let spec = read(references.webhook_config(name), name)?;
-    let config = valid(spec, name, validate(spec))?;
-    complete::<MCPWebhookConfigSpec>(&needs(spec), name, references)?;
+/// What becomes of a reference.
+pub(crate) fn resolve(
+    path: &str,
+    reference: Option<&WebhookConfigRef>,
+    references: &References,
+) -> Outcome<Config<MCPWebhookConfigSpec>> {
+    Outcome::of(reference, |WebhookConfigRef { name }| usable(path, name, references))
+}
+
+fn usable(path: &str, name: &str, references: &References) -> Result<Config<MCPWebhookConfigSpec>, Unusable> {
+    let spec = read(path, references.webhook_config(name), name)?;
+    let config = valid(path, spec, name, validate(spec))?;
+    complete::<MCPWebhookConfigSpec>(path, &needs(spec), name, references)?;
     Ok(config)
 }
 
@@ -139,7 +147,7 @@ mod tests {
             json!({"caSecretRef": key("a"), "clientCertSecretRef": key("b"), "clientKeySecretRef": key("c")});
         let webhook = json!({"name": "w", "url": "https://w", "tlsConfig": tls, "hmacSecretRef": key("d")});
         let spec = serde_json::from_value(json!({"mutating": [webhook]})).unwrap();
-        let names: Vec<_> = needs(&spec).iter().map(|need| need.reference().name).collect();
+        let names: Vec<_> = needs(&spec).iter().map(|need| need.reference().name().to_owned()).collect();
         assert_eq!(names, ["d", "a", "b", "c"]);
     }
 }

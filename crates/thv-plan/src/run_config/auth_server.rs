@@ -1,7 +1,6 @@
 //! The authorization server in the proxy.
 
 use thv_api::auth_server as api;
-use thv_api::kinds::MCPServerSpec;
 use thv_api::names::{children, env};
 use thv_config::auth_server::{
     AuthServerConfig, AuthServerStorage, AuthServerStorageType, ClientIdMetadata, DelegateClient,
@@ -10,15 +9,14 @@ use thv_config::auth_server::{
 };
 
 use super::upstream::upstream;
-use super::{paths, printed};
-use crate::resolve::{Oidc, Resolved};
-use crate::snapshot::Snapshot;
+use super::{Referenced, paths, printed};
+use crate::resolve::Oidc;
 
 /// The configuration of the authorization server, if there is one.
-pub(super) fn config(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Option<AuthServerConfig> {
+pub(super) fn config(namespace: &str, name: &str, referenced: &Referenced<'_>) -> Option<AuthServerConfig> {
     // Without an identity provider the reference to the server was refused.
-    let (server, oidc) = (resolved.embedded_auth_server()?, resolved.oidc.usable()?);
-    Some(convert(server, oidc, snapshot.namespace(), snapshot.name()))
+    let (server, oidc) = (referenced.auth_server?, referenced.oidc?);
+    Some(convert(server, oidc, namespace, name))
 }
 
 fn convert(server: &api::EmbeddedAuthServer, oidc: &Oidc, namespace: &str, name: &str) -> AuthServerConfig {

@@ -3,14 +3,13 @@
 use thv_api::kinds::{InlineOIDC, KubernetesServiceAccountOIDC, MCPOIDCConfigSpec};
 use thv_config::oidc::OidcConfig;
 
-use super::paths;
-use crate::resolve::{Oidc, Resolved, auth_server};
+use super::{Referenced, paths};
+use crate::resolve::{Oidc, auth_server};
 
 /// How callers prove who they are.
-pub(super) fn oidc(oidc: &Oidc, resolved: &Resolved) -> OidcConfig {
+pub(super) fn oidc(oidc: &Oidc, referenced: &Referenced<'_>) -> OidcConfig {
     let Oidc { config, audience, scopes, resource_url } = oidc;
-    let embedded = resolved.embedded_auth_server().is_some();
-    let offered = || embedded.then(|| auth_server::scopes(None));
+    let offered = || referenced.auth_server.map(|_| auth_server::scopes(None));
     let common = OidcConfig {
         audience: audience.clone(),
         resource_url: resource_url.clone(),
@@ -19,7 +18,7 @@ pub(super) fn oidc(oidc: &Oidc, resolved: &Resolved) -> OidcConfig {
     };
     let MCPOIDCConfigSpec { type_: _, kubernetes_service_account, inline } = &config.spec;
     match (kubernetes_service_account, inline) {
-        (_, Some(inline)) => from_inline(inline, resolved, common),
+        (_, Some(inline)) => from_inline(inline, referenced, common),
         (Some(cluster), None) => from_cluster(cluster, common),
         (None, None) => common,
     }
@@ -48,7 +47,7 @@ fn from_cluster(cluster: &KubernetesServiceAccountOIDC, common: OidcConfig) -> O
     }
 }
 
-fn from_inline(inline: &InlineOIDC, resolved: &Resolved, common: OidcConfig) -> OidcConfig {
+fn from_inline(inline: &InlineOIDC, referenced: &Referenced<'_>, common: OidcConfig) -> OidcConfig {
     let InlineOIDC {
         issuer,
         jwks_url,
@@ -69,9 +68,8 @@ fn from_inline(inline: &InlineOIDC, resolved: &Resolved, common: OidcConfig) -> 
         jwks_url: jwks_url.clone().unwrap_or_default(),
         introspection_url: introspection_url.clone().unwrap_or_default(),
         client_id: client_id.clone().unwrap_or_default(),
-        ca_cert_path: resolved
+        ca_cert_path: referenced
             .oidc_ca_bundle
-            .usable()
             .map(|bundle| paths::oidc_ca(bundle).path())
             .unwrap_or_default(),
         auth_token_file: jwks_auth_token_path.clone().unwrap_or_default(),

@@ -1,19 +1,18 @@
 //! How the proxy proves to a backend who calls.
 
-use thv_api::kinds::TokenExchange;
+use thv_api::kinds::{AwsRoleMapping, AwsSts, TokenExchange};
 use thv_config::Credential;
-use thv_config::outgoing::{HeaderStrategy, TokenExchangeConfig};
+use thv_config::outgoing::{AwsStsConfig, HeaderStrategy, RoleMapping, TokenExchangeConfig};
 use thv_config::remote::RemoteAuthConfig;
 
-use crate::resolve::{ExternalAuthMethod, Resolved};
+use super::Referenced;
+use crate::resolve::ExternalAuthMethod;
 
 const TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:";
 
 /// An exchange of the caller's token.
-pub(super) fn token_exchange(resolved: &Resolved) -> Option<TokenExchangeConfig> {
-    let ExternalAuthMethod::TokenExchange(exchange) = &resolved.external_auth.usable()?.method else {
-        return None;
-    };
+pub(super) fn token_exchange(referenced: &Referenced<'_>) -> Option<TokenExchangeConfig> {
+    let ExternalAuthMethod::TokenExchange(exchange) = referenced.external_auth? else { return None };
     let TokenExchange {
         token_url,
         client_id,
@@ -52,10 +51,62 @@ fn token_type(name: &str) -> String {
 }
 
 /// A fixed token, by the name under which the pod's environment has it.
-pub(super) fn bearer_token(resolved: &Resolved) -> Option<RemoteAuthConfig> {
-    let ExternalAuthMethod::BearerToken(token) = &resolved.external_auth.usable()?.method else {
-        return None;
-    };
+pub(super) fn bearer_token(referenced: &Referenced<'_>) -> Option<RemoteAuthConfig> {
+    let ExternalAuthMethod::BearerToken(token) = referenced.external_auth? else { return None };
     let bearer_token = Credential::new(format!("{},target=bearer_token", token.token_secret_ref.name));
     Some(RemoteAuthConfig { bearer_token, ..RemoteAuthConfig::default() })
+}
+
+/// Signatures with credentials of an AWS role.
+pub(super) fn aws_sts(referenced: &Referenced<'_>) -> Option<AwsStsConfig> {
+    let ExternalAuthMethod::AwsSts(sts) = referenced.external_auth? else { return None };
+    let AwsSts {
+        region,
+        service,
+        fallback_role_arn,
+        role_mappings,
+        role_claim,
+        session_duration,
+        session_name_claim,
+        subject_provider_name,
+    } = sts.clone();
+    let mapping = |AwsRoleMapping { claim, matcher, role_arn, priority }| RoleMapping {
+        claim: claim.unwrap_or_default(),
+        matcher: matcher.unwrap_or_default(),
+        role_arn,
+        priority,
+    };
+    Some(AwsStsConfig {
+        region,
+        service,
+        fallback_role_arn: fallback_role_arn.unwrap_or_default(),
+        role_mappings: role_mappings.unwrap_or_default().into_iter().map(mapping).collect(),
+        role_claim,
+        session_duration,
+        session_name_claim,
+        subject_provider_name: subject_provider_name.unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn aws_roles_reach_the_configuration() {
+        let mapping = json!({"claim": "admins", "roleArn": "arn:a", "priority": 1});
+        let sts = json!({"region": "eu-central-1", "fallbackRoleArn": "arn:f", "roleMappings": [mapping]});
+        let method = ExternalAuthMethod::AwsSts(serde_json::from_value(sts).unwrap());
+        let referenced = Referenced { external_auth: Some(&method), ..Referenced::default() };
+        let config: Value = serde_json::to_value(aws_sts(&referenced).unwrap()).unwrap();
+        let expected = json!({
+            "region": "eu-central-1", "service": "aws-mcp", "fallback_role_arn": "arn:f",
+            "role_mappings": [{"claim": "admins", "role_arn": "arn:a", "priority": 1}],
+            "role_claim": "groups", "session_duration": 3600, "session_name_claim": "sub",
+        });
+        assert_eq!(config, expected);
+        assert!(bearer_token(&referenced).is_none() && token_exchange(&referenced).is_none());
+    }
 }

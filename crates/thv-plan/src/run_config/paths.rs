@@ -22,7 +22,7 @@ const WEBHOOKS: &str = "/etc/toolhive/webhooks";
 
 /// A file, and the folder that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(crate) struct File {
     folder: String,
     /// The name of the file in its folder.
     pub(super) name: String,
@@ -34,7 +34,7 @@ impl File {
     }
 
     /// The whole path.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("{}/{}", self.folder, self.name)
     }
 
@@ -55,7 +55,7 @@ pub(super) fn otel_ca(bundle: &CaBundle) -> File {
 }
 
 /// A permission profile.
-pub(super) fn profile(key: &str) -> File {
+pub(crate) fn profile(key: &str) -> File {
     File::new(PROFILES, key)
 }
 

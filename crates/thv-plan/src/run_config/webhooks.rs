@@ -7,19 +7,15 @@ use thv_api::value::GoDuration;
 use thv_config::Nanoseconds;
 use thv_config::webhook::{FailurePolicy, WebhookConfig, WebhookTls as TlsConfig};
 
-use super::paths;
-use crate::resolve::Resolved;
+use super::{Referenced, paths};
 
 /// The validating and the mutating webhooks.
-pub(super) fn lists(resolved: &Resolved) -> (Vec<WebhookConfig>, Vec<WebhookConfig>) {
-    let Some(config) = resolved.webhooks.usable() else { return Default::default() };
+pub(super) fn lists(referenced: &Referenced<'_>) -> (Vec<WebhookConfig>, Vec<WebhookConfig>) {
+    let Some(config) = referenced.webhooks else { return Default::default() };
     let list = |kind, webhooks: &Option<Vec<Webhook>>| {
         webhooks.iter().flatten().map(|it| webhook(kind, it)).collect()
     };
-    (
-        list(WebhookKind::Validating, &config.spec.validating),
-        list(WebhookKind::Mutating, &config.spec.mutating),
-    )
+    (list(WebhookKind::Validating, &config.validating), list(WebhookKind::Mutating, &config.mutating))
 }
 
 fn webhook(kind: WebhookKind, webhook: &Webhook) -> WebhookConfig {
@@ -54,10 +50,11 @@ fn webhook(kind: WebhookKind, webhook: &Webhook) -> WebhookConfig {
 }
 
 /// The Secrets of all webhooks, by kind, name and use.
-pub(super) fn secrets(resolved: &Resolved) -> Vec<(WebhookKind, &str, WebhookSecret, &SecretKeyRef)> {
-    let Some(config) = resolved.webhooks.usable() else { return Vec::new() };
-    let lists =
-        [(WebhookKind::Validating, &config.spec.validating), (WebhookKind::Mutating, &config.spec.mutating)];
+pub(super) fn secrets<'a>(
+    referenced: &Referenced<'a>,
+) -> Vec<(WebhookKind, &'a str, WebhookSecret, &'a SecretKeyRef)> {
+    let Some(config) = referenced.webhooks else { return Vec::new() };
+    let lists = [(WebhookKind::Validating, &config.validating), (WebhookKind::Mutating, &config.mutating)];
     let mut found = Vec::new();
     for (kind, webhooks) in lists {
         for Webhook { name, url: _, timeout: _, failure_policy: _, tls_config, hmac_secret_ref } in

@@ -1,4 +1,4 @@
-//! What the pod of a proxy needs because of what its server refers to.
+//! What the pod of a proxy needs because of what its object refers to.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use thv_api::names::{children, env, volumes};
 use thv_api::shared::SecretKeyRef;
 
 use super::paths::{self, File};
-use super::webhooks;
+use super::{Referenced, webhooks};
 use crate::env::EnvValue;
-use crate::resolve::{CaBundle, ExternalAuthMethod, ProfileOrigin, Resolved, telemetry};
+use crate::resolve::{CaBundle, ExternalAuthMethod, ProfileOrigin, telemetry};
 use crate::volumes::{Mount, VolumeSource};
 
 /// The rights of files with keys: only the proxy reads them.
@@ -36,18 +36,18 @@ pub struct VolumeWiring {
     pub mount: Mount,
 }
 
-/// What a proxy needs because of what its server refers to.
-pub fn wiring(resolved: &Resolved) -> Wiring {
+/// What a proxy needs because of what its object refers to.
+pub(crate) fn wiring(referenced: &Referenced<'_>) -> Wiring {
     let mut wiring = Wiring::default();
-    wiring.telemetry(resolved);
-    wiring.external_auth(resolved);
-    wiring.oidc(resolved);
-    if let Some(password) = resolved.session_redis.usable().and_then(|redis| redis.password.as_ref()) {
+    wiring.telemetry(referenced);
+    wiring.external_auth(referenced);
+    wiring.oidc(referenced);
+    if let Some(password) = referenced.session_redis.and_then(|redis| redis.password.as_ref()) {
         wiring.secret_env(env::SESSION_REDIS_PASSWORD, password);
     }
-    wiring.webhooks(resolved);
-    wiring.documents(resolved);
-    if let Some(server) = resolved.embedded_auth_server() {
+    wiring.webhooks(referenced);
+    wiring.documents(referenced);
+    if let Some(server) = referenced.auth_server {
         wiring.auth_server(server);
     }
     wiring
@@ -78,8 +78,8 @@ impl Wiring {
         self.config_map(name, &bundle.config_map, Some((&bundle.key, &file.name)), file.folder());
     }
 
-    fn telemetry(&mut self, resolved: &Resolved) {
-        let Some(found) = resolved.telemetry.usable() else { return };
+    fn telemetry(&mut self, referenced: &Referenced<'_>) {
+        let Some(found) = referenced.telemetry else { return };
         let attributes = format!("service.name={},service.namespace={}", found.service_name, found.namespace);
         self.env.push((env::OTEL_RESOURCE_ATTRIBUTES.to_owned(), EnvValue::Literal(attributes)));
         if let Some(otel) = &found.config.spec.open_telemetry {
@@ -92,8 +92,8 @@ impl Wiring {
         }
     }
 
-    fn external_auth(&mut self, resolved: &Resolved) {
-        match resolved.external_auth.usable().map(|external| &external.method) {
+    fn external_auth(&mut self, referenced: &Referenced<'_>) {
+        match referenced.external_auth {
             Some(ExternalAuthMethod::TokenExchange(exchange)) => {
                 if let Some(secret) = &exchange.client_secret_ref {
                     self.secret_env(env::TOKEN_EXCHANGE_CLIENT_SECRET, secret);
@@ -102,22 +102,27 @@ impl Wiring {
             Some(ExternalAuthMethod::BearerToken(BearerToken { token_secret_ref })) => {
                 self.secret_env(env::secret(&token_secret_ref.name), token_secret_ref);
             }
-            Some(ExternalAuthMethod::EmbeddedAuthServer(_) | ExternalAuthMethod::ByGateway(_)) | None => {}
+            Some(
+                ExternalAuthMethod::EmbeddedAuthServer(_)
+                | ExternalAuthMethod::AwsSts(_)
+                | ExternalAuthMethod::ByGateway(_),
+            )
+            | None => {}
         }
     }
 
-    fn oidc(&mut self, resolved: &Resolved) {
-        let inline = resolved.oidc.usable().and_then(|oidc| oidc.config.spec.inline.as_ref());
+    fn oidc(&mut self, referenced: &Referenced<'_>) {
+        let inline = referenced.oidc.and_then(|oidc| oidc.config.spec.inline.as_ref());
         if let Some(secret) = inline.and_then(|inline| inline.client_secret_ref.as_ref()) {
             self.secret_env(env::OIDC_CLIENT_SECRET, secret);
         }
-        if let Some(bundle) = resolved.oidc_ca_bundle.usable() {
+        if let Some(bundle) = referenced.oidc_ca_bundle {
             self.bundle(volumes::oidc_ca_bundle(&bundle.config_map), bundle, &paths::oidc_ca(bundle));
         }
     }
 
-    fn webhooks(&mut self, resolved: &Resolved) {
-        let mut secrets: Vec<_> = webhooks::secrets(resolved)
+    fn webhooks(&mut self, referenced: &Referenced<'_>) {
+        let mut secrets: Vec<_> = webhooks::secrets(referenced)
             .into_iter()
             .map(|(kind, name, use_, secret)| (paths::webhook(kind, name, use_, secret), secret))
             .collect();
@@ -129,13 +134,11 @@ impl Wiring {
 
     /// The permission profile and the authorization rules. The configuration has both; the files are there for
     /// people and programs that look for them.
-    fn documents(&mut self, resolved: &Resolved) {
-        if let Some(ProfileOrigin::ConfigMap { name, key: _ }) =
-            resolved.permission_profile.usable().map(|it| &it.origin)
-        {
+    fn documents(&mut self, referenced: &Referenced<'_>) {
+        if let Some(ProfileOrigin::ConfigMap { name, key: _ }) = referenced.profile {
             self.config_map(volumes::PERMISSION_PROFILE.to_owned(), name, None, paths::PROFILES);
         }
-        if let Some(authz) = resolved.authz_config.usable() {
+        if let Some(authz) = referenced.authz_file {
             let item = Some((authz.key.as_str(), children::keys::AUTHZ));
             self.config_map(volumes::AUTHZ_CONFIG.to_owned(), &authz.config_map, item, paths::AUTHZ);
         }

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use thv_config::RunConfig;
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::build;
+use thv_plan::mcp_server::{resolve, run_config as build};
 
 use crate::support::Manifests;
 

@@ -6,6 +6,7 @@
 mod arbitrary;
 mod golden;
 mod properties;
+mod reasons;
 mod recorded;
 mod refusing;
 mod resolving;

@@ -10,14 +10,14 @@ use thv_api::kinds::{
     MCPToolConfigSpec, MCPWebhookConfigSpec,
 };
 use thv_config::RunConfig;
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::{Problem, build, wiring};
+use thv_plan::InvalidList;
+use thv_plan::mcp_server::{resolve, run_config as build, wiring};
 
 use crate::arbitrary::objects;
 use crate::golden::manifests;
 use crate::support::Manifests;
 
-fn run(manifests: &Manifests, server: &str) -> Result<RunConfig, Vec<Problem>> {
+fn run(manifests: &Manifests, server: &str) -> Result<RunConfig, InvalidList> {
     let snapshot = manifests.snapshot(server);
     build(&snapshot, &resolve(&snapshot), 1)
 }
@@ -125,7 +125,9 @@ fn holds(manifests: &Manifests) -> Result<(), TestCaseError> {
         }
         Err(problems) => {
             prop_assert!(!problems.is_empty());
-            prop_assert!(problems.iter().all(|problem| !problem.path.is_empty() && !problem.text.is_empty()));
+            prop_assert!(
+                problems.iter().all(|problem| !problem.path.is_empty() && !problem.message.is_empty())
+            );
         }
     }
     Ok(())

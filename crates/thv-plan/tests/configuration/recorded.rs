@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::{VolumeWiring, build, wiring};
+use thv_plan::mcp_server::{resolve, run_config as build, wiring};
+use thv_plan::run_config::VolumeWiring;
 use thv_plan::{EnvValue, VolumeSource};
 
 use crate::support::Manifests;

@@ -1,12 +1,12 @@
 //! What no proxy is configured with.
 
 use serde_json::{Value, json};
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::{Problem, build};
+use thv_plan::InvalidList;
+use thv_plan::mcp_server::{resolve, run_config as build};
 
 use crate::golden::manifests;
 
-fn problems(case: &str, server: &str, change: impl FnOnce(&mut Value)) -> Vec<Problem> {
+fn problems(case: &str, server: &str, change: impl FnOnce(&mut Value)) -> InvalidList {
     let mut manifests = manifests(case);
     manifests.edit("MCPServer", server, |server| change(&mut server["spec"]));
     let snapshot = manifests.snapshot(server);
@@ -22,11 +22,11 @@ fn problems_name_the_field_that_causes_them_and_no_values() {
         (|spec| spec["env"] = json!([{"name": "a=b", "value": "hunter2"}]), "spec.env.a=b"),
         (
             |spec| spec["volumes"] = json!([{"name": "v", "hostPath": "/a:/b", "mountPath": "/c"}]),
-            "spec.volumes[\"v\"]",
+            "spec.volumes[v].hostPath",
         ),
         (
             |spec| spec["volumes"] = json!([{"name": "v", "hostPath": "/a", "mountPath": "/$(rm)"}]),
-            "spec.volumes[\"v\"]",
+            "spec.volumes[v].mountPath",
         ),
         (
             |spec| spec["rateLimiting"] = json!({"shared": {"maxTokens": 1, "refillPeriod": "1s"}}),

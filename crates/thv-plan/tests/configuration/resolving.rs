@@ -1,12 +1,8 @@
 //! What becomes of references: every one of them missing, wrong and right again.
 
 use serde_json::{Value, json};
-use thv_api::conditions::mcp_server::{
-    AuthServerRefValidated, AuthzConfigRefValidated, CABundleRefValidated, ExternalAuthConfigValidated,
-    GroupRefValidated, OIDCConfigRefValidated, TelemetryConfigRefValidated, WebhookConfigValidated,
-};
-use thv_plan::resolve::{ExternalAuthMethod, Fault, Outcome, refs, resolve};
-use thv_plan::run_config::build;
+use thv_plan::mcp_server::{refs, resolve, run_config as build};
+use thv_plan::resolve::{Cause, ExternalAuthMethod, Unusable};
 use thv_plan::{DefaultRedis, Read, Reference, References, Referred, Settings};
 
 use crate::golden::manifests;
@@ -95,26 +91,27 @@ fn an_absent_object_is_waited_for_and_no_configuration_is_built_without_it() {
         ),
     ];
     for (case, server, objects) in cases {
-        assert_eq!(manifests(case).resolved(server).obstacles(), []);
+        assert_eq!(manifests(case).resolved(server).invalid().finish(), Ok(()));
         for (kind, name) in objects {
             let mut manifests = manifests(case);
             manifests.remove(kind, name);
             let snapshot = manifests.snapshot(server);
             let resolved = resolve(&snapshot);
-            let obstacles = resolved.obstacles();
-            assert!(!obstacles.is_empty(), "{kind} {name}");
-            for obstacle in &obstacles {
-                assert_eq!(obstacle.fault, Fault::Waiting, "{kind} {name}: {obstacle:?}");
-                assert!(obstacle.message.contains(name), "{kind} {name}: {obstacle:?}");
+            let missing = resolved.unusable();
+            assert!(!missing.is_empty(), "{kind} {name}");
+            for Unusable { cause, invalid } in missing.iter().copied() {
+                assert!(matches!(cause, Cause::Absent | Cause::Incomplete), "{kind} {name}: {invalid}");
+                assert!(invalid.message.contains(name), "{kind} {name}: {invalid}");
             }
-            let problems = build(&snapshot, &resolved, 1).unwrap_err();
-            assert_eq!(problems.len(), obstacles.len());
+            let invalid = build(&snapshot, &resolved, 1).unwrap_err();
+            assert_eq!(invalid, resolved.invalid());
+            assert_eq!(invalid.len(), missing.len());
         }
     }
 }
 
 #[test]
-fn reasons_tell_missing_from_invalid() {
+fn the_cause_tells_missing_from_invalid() {
     let mut missing = manifests("everything");
     for (kind, name) in
         [("MCPOIDCConfig", "cluster"), ("MCPTelemetryConfig", "otel"), ("MCPWebhookConfig", "hooks")]
@@ -123,10 +120,10 @@ fn reasons_tell_missing_from_invalid() {
     }
     missing.remove("MCPGroup", "tools");
     let resolved = missing.resolved("web");
-    assert_eq!(unusable(&resolved.oidc).0, OIDCConfigRefValidated::NotFound);
-    assert_eq!(unusable(&resolved.telemetry).0, TelemetryConfigRefValidated::NotFound);
-    assert_eq!(unusable(&resolved.webhooks).0, WebhookConfigValidated::Invalid);
-    assert_eq!(unusable(&resolved.group).0, GroupRefValidated::NotFound);
+    assert_eq!(unusable(&resolved.oidc).0, Cause::Absent);
+    assert_eq!(unusable(&resolved.telemetry).0, Cause::Absent);
+    assert_eq!(unusable(&resolved.webhooks).0, Cause::Absent);
+    assert_eq!(unusable(&resolved.group).0, Cause::Absent);
 
     let mut invalid = manifests("everything");
     invalid.edit("MCPOIDCConfig", "cluster", |it| {
@@ -136,20 +133,18 @@ fn reasons_tell_missing_from_invalid() {
     invalid
         .edit("MCPWebhookConfig", "hooks", |it| it["spec"]["validating"][0]["url"] = json!("http://plain"));
     let resolved = invalid.resolved("web");
-    assert_eq!(unusable(&resolved.oidc).0, OIDCConfigRefValidated::NotValid);
-    assert_eq!(unusable(&resolved.telemetry).0, TelemetryConfigRefValidated::Invalid);
-    for fault in [unusable(&resolved.oidc).2, unusable(&resolved.telemetry).2, unusable(&resolved.webhooks).2]
+    for cause in [unusable(&resolved.oidc).0, unusable(&resolved.telemetry).0, unusable(&resolved.webhooks).0]
     {
-        assert_eq!(fault, Fault::Terminal);
+        assert_eq!(cause, Cause::Invalid);
     }
 }
 
 #[test]
-fn an_object_that_its_schema_does_not_describe_is_terminal() {
+fn an_object_that_its_schema_does_not_describe_is_invalid() {
     let mut manifests = manifests("everything");
     manifests.edit("MCPOIDCConfig", "cluster", |it| it["spec"]["type"] = json!("magic"));
-    let (reason, message, fault) = unusable(&manifests.resolved("web").oidc);
-    assert_eq!((reason, fault), (OIDCConfigRefValidated::NotValid, Fault::Terminal));
+    let (cause, message) = unusable(&manifests.resolved("web").oidc);
+    assert_eq!(cause, Cause::Invalid);
     assert!(message.contains("cannot be read"), "{message}");
 }
 
@@ -162,11 +157,11 @@ fn a_group_does_not_keep_a_server_from_running() {
     assert!(resolved.group.usable().is_none());
     build(&snapshot, &resolved, 1).unwrap();
     manifests.add(json!({"kind": "MCPGroup", "metadata": {"name": "tools", "deletionTimestamp": "2026-11-15T00:00:00Z"}, "spec": {}}));
-    assert_eq!(unusable(&manifests.resolved("web").group).0, GroupRefValidated::NotFound);
+    assert_eq!(unusable(&manifests.resolved("web").group).0, Cause::Absent);
     manifests.add(
         json!({"kind": "MCPGroup", "metadata": {"name": "tools"}, "spec": {}, "status": {"phase": "Failed"}}),
     );
-    assert_eq!(unusable(&manifests.resolved("web").group).0, GroupRefValidated::NotReady);
+    assert_eq!(unusable(&manifests.resolved("web").group).0, Cause::NotReady);
 }
 
 #[test]
@@ -174,8 +169,8 @@ fn a_missing_client_secret_is_reported_and_not_left_out() {
     let exchange =
         json!({"tokenUrl": "https://t", "audience": "a", "clientSecretRef": {"name": "s", "key": "k"}});
     let mut manifests = external(json!({"type": "tokenExchange", "tokenExchange": exchange}));
-    let (reason, message, fault) = unusable(&manifests.resolved("files").external_auth);
-    assert_eq!((reason, fault), (ExternalAuthConfigValidated::InvalidConfig, Fault::Waiting));
+    let (cause, message) = unusable(&manifests.resolved("files").external_auth);
+    assert_eq!(cause, Cause::Incomplete);
     assert!(message.contains("tokenExchange.clientSecretRef"), "{message}");
     manifests.add(secret("s", &["other"]));
     assert!(unusable(&manifests.resolved("files").external_auth).1.contains("no such key"));
@@ -187,16 +182,15 @@ fn a_missing_client_secret_is_reported_and_not_left_out() {
 fn aws_sts_does_not_apply_to_a_server_in_the_cluster() {
     let sts = json!({"region": "eu-central-1", "fallbackRoleArn": "arn:aws:iam::123456789012:role/x"});
     let manifests = external(json!({"type": "awsSts", "awsSts": sts}));
-    let (reason, message, fault) = unusable(&manifests.resolved("files").external_auth);
-    assert_eq!((reason, fault), (ExternalAuthConfigValidated::InvalidConfig, Fault::Terminal));
+    let (cause, message) = unusable(&manifests.resolved("files").external_auth);
+    assert_eq!(cause, Cause::WrongType);
     assert!(message.contains("remote server"), "{message}");
 }
 
 #[test]
 fn on_behalf_of_is_refused_because_nothing_would_enforce_it() {
     let manifests = external(json!({"type": "obo", "obo": {}}));
-    let (reason, _, fault) = unusable(&manifests.resolved("files").external_auth);
-    assert_eq!((reason, fault), (ExternalAuthConfigValidated::EnterpriseRequired, Fault::Terminal));
+    assert_eq!(unusable(&manifests.resolved("files").external_auth).0, Cause::Unsupported);
 }
 
 #[test]
@@ -210,22 +204,22 @@ fn what_only_a_gateway_uses_does_not_concern_the_proxy() {
         let manifests = external(spec);
         let resolved = manifests.resolved("files");
         assert!(matches!(resolved.external_auth.usable().unwrap().method, ExternalAuthMethod::ByGateway(_)));
-        assert_eq!(resolved.obstacles(), []);
+        assert_eq!(resolved.invalid().finish(), Ok(()));
     }
 }
 
 #[test]
 fn an_authorization_server_has_to_fit_the_server() {
     type Change = fn(&mut Manifests);
-    let cases: [(Change, AuthServerRefValidated, &str); 6] = [
+    let cases: [(Change, Cause, &str); 6] = [
         (
             |it| it.edit("MCPServer", "notes", |it| it["spec"]["oidcConfigRef"] = Value::Null),
-            AuthServerRefValidated::InvalidConfig,
+            Cause::Unfit,
             "spec.oidcConfigRef: is missing",
         ),
         (
             |it| it.edit("MCPServer", "notes", |it| it["spec"]["oidcConfigRef"]["audience"] = json!("other")),
-            AuthServerRefValidated::InvalidConfig,
+            Cause::Unfit,
             "spec.oidcConfigRef.audience",
         ),
         (
@@ -234,7 +228,7 @@ fn an_authorization_server_has_to_fit_the_server() {
                     it["spec"]["oidcConfigRef"]["scopes"] = json!(["profile"]);
                 });
             },
-            AuthServerRefValidated::InvalidConfig,
+            Cause::Unfit,
             "delegateClients[0].scopes",
         ),
         (
@@ -246,7 +240,7 @@ fn an_authorization_server_has_to_fit_the_server() {
                 };
                 it.edit("MCPExternalAuthConfig", "sign-in", change);
             },
-            AuthServerRefValidated::MultiUpstreamNotSupported,
+            Cause::SeveralUpstreams,
             "2 upstream providers",
         ),
         (
@@ -255,7 +249,7 @@ fn an_authorization_server_has_to_fit_the_server() {
                     it["spec"] = json!({"type": "unauthenticated"});
                 });
             },
-            AuthServerRefValidated::InvalidType,
+            Cause::WrongType,
             "of type unauthenticated",
         ),
         (
@@ -264,17 +258,17 @@ fn an_authorization_server_has_to_fit_the_server() {
                     |it: &mut Value| it["spec"]["externalAuthConfigRef"] = json!({"name": "sign-in"});
                 it.edit("MCPServer", "notes", change);
             },
-            AuthServerRefValidated::InvalidConfig,
+            Cause::Unfit,
             "both name an authorization server",
         ),
     ];
-    for (change, reason, part) in cases {
+    for (change, cause, part) in cases {
         let mut manifests = manifests("auth-server");
         change(&mut manifests);
         let snapshot = manifests.snapshot("notes");
         let resolved = resolve(&snapshot);
-        let (found, message, fault) = unusable(&resolved.auth_server);
-        assert_eq!((found, fault), (reason, Fault::Terminal), "{message}");
+        let (found, message) = unusable(&resolved.auth_server);
+        assert_eq!(found, cause, "{message}");
         assert!(message.contains(part), "{message}");
         assert!(build(&snapshot, &resolved, 1).is_err());
     }
@@ -292,10 +286,7 @@ fn an_authorization_server_may_come_by_either_reference() {
     let config = |snapshot| build(snapshot, &resolve(snapshot), 7).unwrap();
     assert_eq!(config(&by_ref), config(&by_external));
     manifests.edit("MCPServer", "notes", |it| it["spec"]["oidcConfigRef"]["audience"] = json!("other"));
-    assert_eq!(
-        unusable(&manifests.resolved("notes").external_auth).0,
-        ExternalAuthConfigValidated::InvalidConfig
-    );
+    assert_eq!(unusable(&manifests.resolved("notes").external_auth).0, Cause::Unfit);
 }
 
 #[test]
@@ -304,17 +295,16 @@ fn certificate_authorities_that_are_missing_are_told_apart_from_the_identity_pro
     manifests.remove("ConfigMap", "corp-ca");
     let resolved = manifests.resolved("github");
     assert!(resolved.oidc.usable().is_some());
-    assert_eq!(unusable(&resolved.oidc_ca_bundle).0, CABundleRefValidated::NotFound);
+    assert_eq!(unusable(&resolved.oidc_ca_bundle).0, Cause::Absent);
 }
 
 #[test]
 fn shared_rules_that_are_missing_or_wrong_stop_the_server() {
     let mut manifests = manifests("auth-server");
     manifests.edit("MCPAuthzConfig", "rules", |it| it["spec"]["config"]["policies"] = json!([]));
-    let (reason, _, fault) = unusable(&manifests.resolved("notes").authz_config_ref);
-    assert_eq!((reason, fault), (AuthzConfigRefValidated::NotValid, Fault::Terminal));
+    assert_eq!(unusable(&manifests.resolved("notes").authz_config_ref).0, Cause::Invalid);
     manifests.remove("MCPAuthzConfig", "rules");
-    assert_eq!(unusable(&manifests.resolved("notes").authz_config_ref).0, AuthzConfigRefValidated::NotFound);
+    assert_eq!(unusable(&manifests.resolved("notes").authz_config_ref).0, Cause::Absent);
 }
 
 #[test]
@@ -324,7 +314,7 @@ fn the_password_of_the_default_redis_is_looked_for_in_the_namespace_of_the_serve
     let settings = Settings { default_redis, ..Settings::default() };
     let mut manifests = manifests("minimal");
     let missing = resolve(&manifests.snapshot_with("files", settings.clone()));
-    assert_eq!(unusable(&missing.session_redis).2, Fault::Waiting);
+    assert_eq!(unusable(&missing.session_redis).0, Cause::Incomplete);
     manifests.add(secret("redis", &["redis-password"]));
     let snapshot = manifests.snapshot_with("files", settings);
     let config = build(&snapshot, &resolve(&snapshot), 1).unwrap();
@@ -351,7 +341,7 @@ fn hashes_follow_specs_and_nothing_else() {
 fn what_was_read_for_someone_else_does_not_count() {
     let mut snapshot = manifests("github").snapshot("github");
     snapshot.references.insert(Reference::new(Referred::OidcConfig, "corp"), Read::Absent);
-    assert!(matches!(resolve(&snapshot).oidc, Outcome::Unusable { fault: Fault::Waiting, .. }));
+    assert_eq!(unusable(&resolve(&snapshot).oidc).0, Cause::Absent);
 }
 
 #[test]
@@ -360,5 +350,5 @@ fn what_has_no_effect_is_noted() {
     let notes = &resolved.tool_config.usable().unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("annotations of the tool \"echo\"")), "{notes:?}");
     let server = manifests("everything").server("web");
-    assert_eq!(thv_plan::run_config::overruled_env(&server.spec), ["MCP_PORT"]);
+    assert_eq!(thv_plan::mcp_server::overruled_env(&server.spec), ["MCP_PORT"]);
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use thv_config::RunConfig;
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::{Problem, Wiring, build, wiring};
+use thv_plan::InvalidList;
+use thv_plan::mcp_server::{resolve, run_config as build, wiring};
+use thv_plan::run_config::Wiring;
 
 use crate::golden::manifests;
 use crate::support::Manifests;
@@ -38,7 +39,7 @@ const NO_EFFECT: &[&str] = &[
     "MCPToolConfig/toolsOverride/echo/annotations/readOnlyHint",
 ];
 
-type Outcome = (Result<RunConfig, Vec<Problem>>, Wiring);
+type Outcome = (Result<RunConfig, InvalidList>, Wiring);
 
 fn outcome(manifests: &Manifests, server: &str) -> Outcome {
     let snapshot = manifests.snapshot(server);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use thv_api::kinds::{MCPServer, MCPServerSpec};
-use thv_plan::resolve::{Outcome, Resolved, refs, resolve, settings_refs};
+use thv_plan::mcp_server::{Resolved, refs, resolve, settings_refs};
+use thv_plan::resolve::{Cause, Outcome, Unusable};
 use thv_plan::{Live, Read, Reference, References, Referent, Referred, Settings, Snapshot};
 
 /// Manifests by kind and name.
@@ -139,12 +140,10 @@ impl Manifests {
     }
 }
 
-/// The reason, the message and the fault of an outcome that has to be unusable.
-pub(crate) fn unusable<T: std::fmt::Debug, R: Copy + std::fmt::Debug>(
-    outcome: &Outcome<T, R>,
-) -> (R, String, thv_plan::resolve::Fault) {
+/// Why something has to be unusable, and what is said about it.
+pub(crate) fn unusable<T: std::fmt::Debug>(outcome: &Outcome<T>) -> (Cause, String) {
     match outcome {
-        Outcome::Unusable { reason, message, fault } => (*reason, message.clone(), *fault),
+        Outcome::Unusable(Unusable { cause, invalid }) => (*cause, invalid.message.clone()),
         other => panic!("this can be used: {other:?}"),
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use thv_plan::resolve::resolve;
-use thv_plan::run_config::{Wiring, build, wiring};
+use thv_plan::mcp_server::{resolve, run_config as build, wiring};
+use thv_plan::run_config::Wiring;
 use thv_plan::{EnvValue, Mount, VolumeSource};
 
 use crate::golden::manifests;

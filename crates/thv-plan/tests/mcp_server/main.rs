@@ -9,6 +9,8 @@ mod far_edit;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod identity;
+#[cfg(test)]
 mod metadata;
 #[cfg(test)]
 mod places;

@@ -4,33 +4,33 @@ use std::collections::BTreeSet;
 
 use thv_api::auth_server::{DelegateClient, EmbeddedAuthServer, JwtBearerGrant, TrustedIssuer};
 
-use crate::resolve::flaw::{Flaws, Invalid};
-use crate::resolve::url::web_url_flaw;
+use crate::invalid::InvalidList;
+use crate::resolve::url::web_url_error;
 
 /// Claims that cannot name who acts.
 const RESERVED_CLAIMS: [&str; 12] =
     ["sub", "iss", "aud", "exp", "iat", "nbf", "jti", "name", "email", "scope", "scp", "may_act"];
 
 /// What is wrong with the issuers that an authorization server trusts.
-pub(super) fn validate_delegation(server: &EmbeddedAuthServer) -> Result<(), Invalid> {
-    let mut flaws = Flaws::default();
+pub(super) fn validate_delegation(server: &EmbeddedAuthServer) -> Result<(), InvalidList> {
+    let mut invalid = InvalidList::default();
     let mut seen = BTreeSet::new();
     for (index, issuer) in server.trusted_issuers.iter().flatten().enumerate() {
         let path = format!("[{index}]");
-        flaws.extend(&path, validate_issuer(issuer));
+        invalid.below(&path, validate_issuer(issuer));
         let new = seen.insert(&issuer.issuer_url);
-        flaws.unless(new, format!("{path}.issuerUrl"), "is there twice: merge the two");
+        invalid.unless(new, format!("{path}.issuerUrl"), "is there twice: merge the two");
         let own = issuer.issuer_url == server.issuer;
-        flaws.unless(
+        invalid.unless(
             !own,
             format!("{path}.issuerUrl"),
             "is the issuer itself: its tokens are accepted anyway",
         );
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_issuer(issuer: &TrustedIssuer) -> Result<(), Invalid> {
+fn validate_issuer(issuer: &TrustedIssuer) -> Result<(), InvalidList> {
     let TrustedIssuer {
         issuer_url,
         jwks_url,
@@ -44,64 +44,76 @@ fn validate_issuer(issuer: &TrustedIssuer) -> Result<(), Invalid> {
         allow_may_act,
         jwt_bearer_grant,
     } = issuer;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let lax = *insecure_allow_http == Some(true);
     for (path, url) in
         [("issuerUrl", Some(issuer_url)), ("jwksUrl", jwks_url.as_ref().filter(|url| !url.is_empty()))]
     {
-        if let Some(flaw) = url.and_then(|url| web_url_flaw(url, lax)) {
-            flaws.add(path, flaw);
+        if let Some(error) = url.and_then(|url| web_url_error(url, lax)) {
+            invalid.add(path, error);
         }
     }
-    flaws.unless(*allow_private_ips != Some(true) || filled(jwks_url), "allowPrivateIPs", "needs a jwksUrl");
+    invalid.unless(
+        *allow_private_ips != Some(true) || filled(jwks_url),
+        "allowPrivateIPs",
+        "needs a jwksUrl",
+    );
     let reserved = actor_claim.as_ref().is_some_and(|claim| RESERVED_CLAIMS.contains(&claim.as_str()));
-    flaws.unless(!reserved, "actorClaim", "is a reserved claim: name one that identifies the client");
+    invalid.unless(!reserved, "actorClaim", "is a reserved claim: name one that identifies the client");
 
     let clients = allowed_delegate_clients.as_deref().unwrap_or_default();
     let anyone = clients.iter().any(|client| client == "*");
-    flaws.unless(
+    invalid.unless(
         !anyone || clients.len() == 1,
         "allowedDelegateClients",
         "has * and others: keep one or the other",
     );
-    flaws.unless(!(anyone && *allow_may_act), "allowMayAct", "needs the clients named one by one");
+    invalid.unless(!(anyone && *allow_may_act), "allowMayAct", "needs the clients named one by one");
     let acts = filled(actor_claim) || filled(actor_matcher) || *allow_may_act;
     let named_actors = allowed_actors.as_ref().is_some_and(|actors| !actors.is_empty());
     let only_grant = jwt_bearer_grant.is_some() && !acts && !named_actors;
-    flaws.unless(only_grant || filled(expected_audience), "expectedAudience", "is missing: set it");
+    invalid.unless(only_grant || filled(expected_audience), "expectedAudience", "is missing: set it");
     let delegates = filled(expected_audience) || acts;
-    flaws.unless(!delegates || !clients.is_empty(), "allowedDelegateClients", "is empty: name the clients");
+    invalid.unless(!delegates || !clients.is_empty(), "allowedDelegateClients", "is empty: name the clients");
     if let Some(JwtBearerGrant { subject_bindings, accepted_audiences: _, max_assertion_age }) =
         jwt_bearer_grant
     {
-        flaws.unless(
+        invalid.unless(
             max_assertion_age.as_nanos() > 0,
             "jwtBearerGrant.maxAssertionAge",
             "is not longer than nothing",
         );
         let subjects: BTreeSet<_> = subject_bindings.iter().map(|binding| &binding.subject).collect();
         let unique = subjects.len() == subject_bindings.len();
-        flaws.unless(unique, "jwtBearerGrant.subjectBindings", "has a subject twice: merge the two");
+        invalid.unless(unique, "jwtBearerGrant.subjectBindings", "has a subject twice: merge the two");
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-/// What keeps the clients and issuers of an authorization server from fitting a server with these scopes and this
+/// What keeps the clients and issuers of an authorization server from fitting an object with these scopes and this
 /// audience.
-pub fn validate_fit(server: &EmbeddedAuthServer, scopes: &[String], audience: &str) -> Result<(), Invalid> {
-    let mut flaws = Flaws::default();
+pub(super) fn validate_fit(
+    server: &EmbeddedAuthServer,
+    scopes: &[String],
+    audience: &str,
+) -> Result<(), InvalidList> {
+    let mut invalid = InvalidList::default();
     let mut seen = BTreeSet::new();
     for (index, client) in server.delegate_clients.iter().flatten().enumerate() {
         let DelegateClient { client_id, client_secret_ref: _, scopes: wanted, audiences } = client;
         let path = format!("embeddedAuthServer.delegateClients[{index}]");
-        flaws.required(client_id, format!("{path}.clientId"));
-        flaws.unless(seen.insert(client_id), format!("{path}.clientId"), "is there twice: give each its own");
+        invalid.required(client_id, format!("{path}.clientId"));
+        invalid.unless(
+            seen.insert(client_id),
+            format!("{path}.clientId"),
+            "is there twice: give each its own",
+        );
         for scope in wanted.iter().filter(|scope| !scopes.contains(scope)) {
-            flaws.add(format!("{path}.scopes"), format!("has {scope:?}, which the server does not offer"));
+            invalid.add(format!("{path}.scopes"), format!("has {scope:?}, which the server does not offer"));
         }
         for other in audiences.iter().filter(|other| *other != audience) {
-            flaws.add(
+            invalid.add(
                 format!("{path}.audiences"),
                 format!("has {other:?}, and the server has {audience:?} only"),
             );
@@ -111,11 +123,11 @@ pub fn validate_fit(server: &EmbeddedAuthServer, scopes: &[String], audience: &s
         let accepted = issuer.jwt_bearer_grant.iter().flat_map(|grant| &grant.accepted_audiences).flatten();
         if accepted.into_iter().any(|accepted| accepted == audience) {
             let path = format!("embeddedAuthServer.trustedIssuers[{index}].jwtBearerGrant.acceptedAudiences");
-            flaws.add(
+            invalid.add(
                 path,
                 format!("has {audience:?}, the audience of the tokens that are issued: remove it"),
             );
         }
     }
-    flaws.finish()
+    invalid.finish()
 }

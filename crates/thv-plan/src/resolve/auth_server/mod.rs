@@ -5,27 +5,26 @@ mod needs;
 mod upstream;
 
 use thv_api::auth_server::{AuthServerStorage, AuthServerStorageType, EmbeddedAuthServer, RedisStorage};
-use thv_api::conditions::mcp_server::AuthServerRefValidated;
 use thv_api::kinds::{ExternalAuthType, MCPExternalAuthConfigSpec};
-use thv_api::shared::{AuthServerKind, AuthServerRef};
+use thv_api::shared::{AuthServerKind, AuthServerRef, OIDCConfigRef};
 
-use self::delegation::validate_delegation;
+use self::delegation::{validate_delegation, validate_fit};
 use self::upstream::validate_upstreams;
 use super::config::{complete, config_hash, read};
-use super::external_auth::{self, Refusal};
-use super::flaw::{Flaws, Invalid};
-use super::outcome::{Outcome, outcome};
-use super::url::{Url, web_url_flaw};
-use crate::reference::References;
+use super::outcome::{Cause, Misfit, Outcome, Unusable};
+use super::url::{Url, web_url_error};
+use super::{external_auth, oidc};
+use crate::invalid::InvalidList;
+use crate::reference::{Reference, References};
 
-pub use self::delegation::validate_fit;
 pub(super) use self::needs::needs;
 
 /// Scopes that an authorization server offers when nobody says otherwise.
-pub const DEFAULT_SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
+const DEFAULT_SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 
-/// The scopes that an authorization server offers, given those that the server behind it names.
-pub fn scopes(named: Option<&[String]>) -> Vec<String> {
+/// The scopes that an authorization server offers, given those that the object that refers to it
+/// names.
+pub(crate) fn scopes(named: Option<&[String]>) -> Vec<String> {
     match named {
         None | Some([]) => DEFAULT_SCOPES.iter().map(|scope| (*scope).to_owned()).collect(),
         Some(named) => named.to_vec(),
@@ -44,7 +43,7 @@ pub struct AuthServer {
 }
 
 /// What is wrong with an authorization server, for whichever object refers to it.
-pub fn validate(server: &EmbeddedAuthServer) -> Result<(), Invalid> {
+pub fn validate(server: &EmbeddedAuthServer) -> Result<(), InvalidList> {
     let EmbeddedAuthServer {
         issuer,
         authorization_endpoint_base_url,
@@ -65,67 +64,71 @@ pub fn validate(server: &EmbeddedAuthServer) -> Result<(), Invalid> {
         trusted_issuers: _,
         cimd: _,
     } = server;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     for (path, url) in
         [("issuer", Some(issuer)), ("authorizationEndpointBaseUrl", authorization_endpoint_base_url.as_ref())]
     {
-        if let Some(flaw) = url.and_then(|url| web_url_flaw(url, true)) {
-            flaws.add(path, flaw);
+        if let Some(error) = url.and_then(|url| web_url_error(url, true)) {
+            invalid.add(path, error);
         }
     }
     let parsed = Url::parse(issuer);
     let plain = parsed.as_ref().is_some_and(Url::is_http);
     let loopback = parsed.as_ref().is_some_and(Url::is_loopback);
     let far = plain && !loopback && !insecure_allow_http;
-    flaws.unless(!far, "issuer", "is an http URL: use https, or insecureAllowHTTP for tests");
-    flaws.unless(!upstream_providers.is_empty(), "upstreamProviders", "is empty: name an identity provider");
-    flaws.extend("upstreamProviders", validate_upstreams(upstream_providers));
+    invalid.unless(!far, "issuer", "is an http URL: use https, or insecureAllowHTTP for tests");
+    invalid.unless(
+        !upstream_providers.is_empty(),
+        "upstreamProviders",
+        "is empty: name an identity provider",
+    );
+    invalid.below("upstreamProviders", validate_upstreams(upstream_providers));
 
     let has_delegates = delegate_clients.as_ref().is_some_and(|clients| !clients.is_empty());
     let hands_out_secrets = *allow_confidential_client_registration || has_delegates;
-    flaws.unless(
+    invalid.unless(
         !(hands_out_secrets && *insecure_allow_http),
         "insecureAllowHTTP",
         "would send client secrets unencrypted: turn it off, or confidential clients and delegateClients",
     );
-    flaws.unless(
+    invalid.unless(
         !(hands_out_secrets && plain && loopback) || *insecure_allow_confidential_over_loopback_http,
         "issuer",
         "is plain http and there are confidential clients: use https",
     );
     for (index, uri) in force_confidential_redirect_uris.iter().flatten().enumerate() {
         let path = format!("forceConfidentialRedirectUris[{index}]");
-        flaws.unless(
+        invalid.unless(
             *allow_confidential_client_registration,
             &path,
             "needs allowConfidentialClientRegistration",
         );
         match Url::parse(uri) {
             Some(url) if url.scheme == "https" && !url.has_fragment && !url.has_user => {
-                flaws.unless(!url.is_loopback(), path, "leads to the machine itself");
+                invalid.unless(!url.is_loopback(), path, "leads to the machine itself");
             }
-            _ => flaws.add(path, "is not a redirect URI: write it as https://host/path"),
+            _ => invalid.add(path, "is not a redirect URI: write it as https://host/path"),
         }
     }
     if let Some(storage) = storage {
-        flaws.extend("storage", validate_storage(storage));
+        invalid.below("storage", validate_storage(storage));
     }
-    flaws.extend("trustedIssuers", validate_delegation(server));
-    flaws.finish()
+    invalid.below("trustedIssuers", validate_delegation(server));
+    invalid.finish()
 }
 
-fn validate_storage(storage: &AuthServerStorage) -> Result<(), Invalid> {
+fn validate_storage(storage: &AuthServerStorage) -> Result<(), InvalidList> {
     let AuthServerStorage { type_, redis } = storage;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     match (type_, redis) {
         (AuthServerStorageType::Memory, _) => {}
-        (AuthServerStorageType::Redis, None) => flaws.add("redis", "is missing for the type: set it"),
-        (AuthServerStorageType::Redis, Some(redis)) => flaws.extend("redis", validate_redis(redis)),
+        (AuthServerStorageType::Redis, None) => invalid.add("redis", "is missing for the type: set it"),
+        (AuthServerStorageType::Redis, Some(redis)) => invalid.below("redis", validate_redis(redis)),
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_redis(redis: &RedisStorage) -> Result<(), Invalid> {
+fn validate_redis(redis: &RedisStorage) -> Result<(), InvalidList> {
     let RedisStorage {
         addr,
         cluster_mode,
@@ -137,65 +140,103 @@ fn validate_redis(redis: &RedisStorage) -> Result<(), Invalid> {
         tls: _,
         sentinel_tls: _,
     } = redis;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let has_addr = addr.as_ref().is_some_and(|addr| !addr.is_empty());
-    flaws.unless(has_addr != sentinel_config.is_some(), "addr", "or sentinelConfig: set one of them");
-    flaws.unless(cluster_mode != &Some(true) || has_addr, "clusterMode", "needs the addr of the cluster");
+    invalid.unless(has_addr != sentinel_config.is_some(), "addr", "or sentinelConfig: set one of them");
+    invalid.unless(cluster_mode != &Some(true) || has_addr, "clusterMode", "needs the addr of the cluster");
     if let Some(sentinel) = sentinel_config {
-        flaws.required(&sentinel.master_name, "sentinelConfig.masterName");
+        invalid.required(&sentinel.master_name, "sentinelConfig.masterName");
         let addresses = sentinel.sentinel_addrs.as_ref().is_some_and(|addresses| !addresses.is_empty());
         let found = addresses || sentinel.sentinel_service.is_some();
-        flaws.unless(found, "sentinelConfig", "needs sentinelAddrs or sentinelService");
+        invalid.unless(found, "sentinelConfig", "needs sentinelAddrs or sentinelService");
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-/// Why an authorization server is too much for one server, if it is.
-pub(super) fn several_upstreams(server: &EmbeddedAuthServer) -> Option<String> {
+/// Why an authorization server is too much for a single proxy, if it is.
+pub(crate) fn single_upstream(server: &EmbeddedAuthServer) -> Result<(), Misfit> {
     let count = server.upstream_providers.len();
-    (count > 1).then(|| {
-        format!(
-            "it has {count} upstream providers, and only a VirtualMCPServer can use more than one: keep one"
-        )
+    if count <= 1 {
+        return Ok(());
+    }
+    let text = format!(
+        "it has {count} upstream providers, and only a VirtualMCPServer can use more than one: keep one"
+    );
+    Err((Cause::SeveralUpstreams, text))
+}
+
+/// What keeps an authorization server from fitting an object with this reference to an identity provider, which clients
+/// know by `default_url` unless the reference says otherwise.
+pub(crate) fn fits(
+    server: &EmbeddedAuthServer,
+    oidc: Option<&OIDCConfigRef>,
+    default_url: &str,
+) -> Result<(), Misfit> {
+    let fit = || {
+        let mut invalid = InvalidList::default();
+        let Some(oidc) = oidc else {
+            invalid.add(
+                "spec.oidcConfigRef",
+                "is missing: the proxy has to check the tokens that the authorization server issues",
+            );
+            return invalid.finish();
+        };
+        let url = oidc::resource_url(oidc, default_url);
+        if oidc.audience != url {
+            let text = format!(
+                "has to be the resource URL of the server, {url:?}: set audience and resourceUrl to the same"
+            );
+            invalid.add("spec.oidcConfigRef.audience", text);
+        }
+        invalid.finish()?;
+        validate_fit(server, &scopes(oidc.scopes.as_deref()), &url)
+    };
+    fit().map_err(|invalid| (Cause::Unfit, invalid.to_string()))
+}
+
+/// What has to be read for a reference.
+pub(crate) fn references(reference: &AuthServerRef, known: &References) -> Vec<Reference> {
+    let AuthServerRef { kind: AuthServerKind::MCPExternalAuthConfig, name } = reference;
+    external_auth::references(name, known)
+}
+
+/// What becomes of the reference of an object with a single proxy. `fits` says what keeps the authorization server from
+/// fitting it.
+pub(crate) fn resolve(
+    path: &str,
+    reference: Option<&AuthServerRef>,
+    references: &References,
+    fits: impl FnOnce(&EmbeddedAuthServer) -> Result<(), Misfit>,
+) -> Outcome<AuthServer> {
+    Outcome::of(reference, |AuthServerRef { kind: AuthServerKind::MCPExternalAuthConfig, name }| {
+        let spec = read(path, references.external_auth_config(name), name)?;
+        let server = embedded(path, spec, name)?;
+        let sound = || external_auth::validate(spec).map_err(|invalid| (Cause::Invalid, invalid.to_string()));
+        single_upstream(server).and_then(|()| sound()).and_then(|()| fits(server)).map_err(
+            |(cause, text)| {
+                cause.at(path, format!("the MCPExternalAuthConfig {name:?} cannot be used: {text}"))
+            },
+        )?;
+        complete::<MCPExternalAuthConfigSpec>(path, &external_auth::needs(spec), name, references)?;
+        Ok(AuthServer { name: name.clone(), hash: config_hash(spec), server: Box::new(server.clone()) })
     })
 }
 
-/// What becomes of the reference of a server. `fit` says what keeps the authorization server from fitting it.
-pub(super) fn resolve(
-    reference: Option<&AuthServerRef>,
-    references: &References,
-    fit: impl Fn(&EmbeddedAuthServer) -> Result<(), Invalid>,
-) -> Outcome<AuthServer, AuthServerRefValidated> {
-    let Some(AuthServerRef { kind: AuthServerKind::MCPExternalAuthConfig, name }) = reference else {
-        return Outcome::NotReferenced;
-    };
-    let spec = match read(references.external_auth_config(name), name) {
-        Ok(spec) => spec,
-        Err(hitch) => {
-            return hitch.outcome(AuthServerRefValidated::NotFound, AuthServerRefValidated::InvalidConfig);
+fn embedded<'a>(
+    path: &str,
+    spec: &'a MCPExternalAuthConfigSpec,
+    name: &str,
+) -> Result<&'a EmbeddedAuthServer, Unusable> {
+    match (spec.type_, &spec.embedded_auth_server) {
+        (ExternalAuthType::EmbeddedAuthServer, Some(server)) => Ok(server),
+        (type_, _) => {
+            let message = format!(
+                "authServerRef leads to the MCPExternalAuthConfig {name:?} of type {type_}: refer to one of type \
+                 embeddedAuthServer"
+            );
+            Err(Cause::WrongType.at(path, message))
         }
-    };
-    let (ExternalAuthType::EmbeddedAuthServer, Some(server)) = (spec.type_, &spec.embedded_auth_server)
-    else {
-        let message = format!(
-            "authServerRef leads to the MCPExternalAuthConfig {name:?} of type {}: refer to one of type \
-             embeddedAuthServer",
-            spec.type_
-        );
-        return Outcome::terminal(AuthServerRefValidated::InvalidType, message);
-    };
-    let refused = |text: String| format!("the MCPExternalAuthConfig {name:?} cannot be used: {text}");
-    if let Some(text) = several_upstreams(server) {
-        return Outcome::terminal(AuthServerRefValidated::MultiUpstreamNotSupported, refused(text));
     }
-    let sound = external_auth::validate(spec).map_err(|refusal: Refusal| refusal.to_string());
-    if let Err(text) = sound.and_then(|()| fit(server).map_err(|invalid| invalid.to_string())) {
-        return Outcome::terminal(AuthServerRefValidated::InvalidConfig, refused(text));
-    }
-    let server = Box::new(server.clone());
-    let usable = complete::<MCPExternalAuthConfigSpec>(&external_auth::needs(spec), name, references)
-        .map(|()| AuthServer { name: name.clone(), hash: config_hash(spec), server });
-    outcome(usable, AuthServerRefValidated::InvalidConfig, AuthServerRefValidated::InvalidConfig)
 }
 
 #[cfg(test)]

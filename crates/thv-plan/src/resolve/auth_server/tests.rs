@@ -187,7 +187,8 @@ fn every_secret_is_needed() {
     changes["storage"] = json!({"type": "redis", "redis": redis});
     changes["delegateClients"] =
         json!([{"clientId": "c", "clientSecretRef": key("delegate"), "scopes": ["s"], "audiences": ["a"]}]);
-    let names: Vec<_> = needs(&server(changes)).iter().map(|need| need.reference().name).collect();
+    let names: Vec<_> =
+        needs(&server(changes)).iter().map(|need| need.reference().name().to_owned()).collect();
     let expected =
         ["sign-0", "sign-1", "hmac", "client", "token", "delegate", "user", "password", "ca", "sentinel-ca"];
     assert_eq!(names, expected);

@@ -7,8 +7,8 @@ use thv_api::auth_server::{
 };
 use thv_api::names::env;
 
-use crate::resolve::flaw::{Flaws, Invalid};
-use crate::resolve::url::web_url_flaw;
+use crate::invalid::InvalidList;
+use crate::resolve::url::web_url_error;
 
 /// Parameters of the authorization request that OAuth itself sets.
 const RESERVED_PARAMS: [&str; 8] = [
@@ -23,32 +23,32 @@ const RESERVED_PARAMS: [&str; 8] = [
 ];
 
 /// What is wrong with identity providers.
-pub(super) fn validate_upstreams(upstreams: &[UpstreamProvider]) -> Result<(), Invalid> {
-    let mut flaws = Flaws::default();
+pub(super) fn validate_upstreams(upstreams: &[UpstreamProvider]) -> Result<(), InvalidList> {
+    let mut invalid = InvalidList::default();
     let (mut names, mut variables) = (BTreeSet::new(), BTreeMap::new());
     for (index, upstream) in upstreams.iter().enumerate() {
         let UpstreamProvider { name, type_, oidc_config, oauth2_config } = upstream;
         let path = format!("[{index}]");
-        flaws.required(name, format!("{path}.name"));
+        invalid.required(name, format!("{path}.name"));
         if !names.insert(name) {
-            flaws.add(format!("{path}.name"), "is there twice: give each its own");
+            invalid.add(format!("{path}.name"), "is there twice: give each its own");
         } else if let Some(other) = variables.insert(env::upstream_client_secret(name), name) {
-            flaws.add(format!("{path}.name"), format!("is too much like {other:?}: choose another"));
+            invalid.add(format!("{path}.name"), format!("is too much like {other:?}: choose another"));
         }
         match (type_, oidc_config, oauth2_config) {
             (UpstreamType::Oidc, Some(oidc), None) => {
-                flaws.extend(&format!("{path}.oidcConfig"), validate_oidc(oidc));
+                invalid.below(&format!("{path}.oidcConfig"), validate_oidc(oidc));
             }
             (UpstreamType::OAuth2, None, Some(oauth2)) => {
-                flaws.extend(&format!("{path}.oauth2Config"), validate_oauth2(oauth2));
+                invalid.below(&format!("{path}.oauth2Config"), validate_oauth2(oauth2));
             }
-            _ => flaws.add(path, "has settings that do not fit its type: set the ones of its type only"),
+            _ => invalid.add(path, "has settings that do not fit its type: set the ones of its type only"),
         }
     }
-    flaws.finish()
+    invalid.finish()
 }
 
-fn validate_oidc(oidc: &OidcUpstream) -> Result<(), Invalid> {
+fn validate_oidc(oidc: &OidcUpstream) -> Result<(), InvalidList> {
     let OidcUpstream {
         issuer_url,
         client_id,
@@ -59,16 +59,16 @@ fn validate_oidc(oidc: &OidcUpstream) -> Result<(), Invalid> {
         user_info_override: _,
         additional_authorization_params,
     } = oidc;
-    let mut flaws = Flaws::default();
-    if let Some(flaw) = web_url_flaw(issuer_url, false) {
-        flaws.add("issuerUrl", flaw);
+    let mut invalid = InvalidList::default();
+    if let Some(error) = web_url_error(issuer_url, false) {
+        invalid.add("issuerUrl", error);
     }
-    flaws.required(client_id, "clientId");
-    check_params(&mut flaws, additional_authorization_params.as_ref());
-    flaws.finish()
+    invalid.required(client_id, "clientId");
+    check_params(&mut invalid, additional_authorization_params.as_ref());
+    invalid.finish()
 }
 
-fn validate_oauth2(oauth2: &OAuth2Upstream) -> Result<(), Invalid> {
+fn validate_oauth2(oauth2: &OAuth2Upstream) -> Result<(), InvalidList> {
     let OAuth2Upstream {
         authorization_endpoint,
         token_endpoint,
@@ -84,28 +84,28 @@ fn validate_oauth2(oauth2: &OAuth2Upstream) -> Result<(), Invalid> {
         insecure_allow_http: _,
         allow_private_ips: _,
     } = oauth2;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     for (path, url) in [("authorizationEndpoint", authorization_endpoint), ("tokenEndpoint", token_endpoint)]
     {
-        if let Some(flaw) = web_url_flaw(url, true) {
-            flaws.add(path, flaw);
+        if let Some(error) = web_url_error(url, true) {
+            invalid.add(path, error);
         }
     }
     let has_client = client_id.as_ref().is_some_and(|id| !id.is_empty());
-    flaws.unless(has_client != dcr_config.is_some(), "clientId", "or dcrConfig: set one of them");
+    invalid.unless(has_client != dcr_config.is_some(), "clientId", "or dcrConfig: set one of them");
     let both = dcr_config.is_some() && client_secret_ref.is_some();
-    flaws.unless(!both, "clientSecretRef", "is of no use with dcrConfig: remove it");
+    invalid.unless(!both, "clientSecretRef", "is of no use with dcrConfig: remove it");
     if let Some(registration) = dcr_config {
-        flaws.extend("dcrConfig", validate_registration(registration));
+        invalid.below("dcrConfig", validate_registration(registration));
     }
     if let Some(identity) = identity_from_token {
-        flaws.required(&identity.subject_path, "identityFromToken.subjectPath");
+        invalid.required(&identity.subject_path, "identityFromToken.subjectPath");
     }
-    check_params(&mut flaws, additional_authorization_params.as_ref());
-    flaws.finish()
+    check_params(&mut invalid, additional_authorization_params.as_ref());
+    invalid.finish()
 }
 
-fn validate_registration(registration: &DynamicRegistration) -> Result<(), Invalid> {
+fn validate_registration(registration: &DynamicRegistration) -> Result<(), InvalidList> {
     let DynamicRegistration {
         discovery_url,
         registration_endpoint,
@@ -113,25 +113,25 @@ fn validate_registration(registration: &DynamicRegistration) -> Result<(), Inval
         software_id: _,
         software_statement,
     } = registration;
-    let mut flaws = Flaws::default();
+    let mut invalid = InvalidList::default();
     let one = discovery_url.is_some() != registration_endpoint.is_some();
-    flaws.unless(one, "discoveryUrl", "or registrationEndpoint: set one of them");
+    invalid.unless(one, "discoveryUrl", "or registrationEndpoint: set one of them");
     for (path, url) in [("discoveryUrl", discovery_url), ("registrationEndpoint", registration_endpoint)] {
         let Some(url) = url else { continue };
-        if let Some(flaw) = web_url_flaw(url, false) {
-            flaws.add(path, flaw);
+        if let Some(error) = web_url_error(url, false) {
+            invalid.add(path, error);
         }
-        flaws.unless(url.len() <= 2_048, path, "is longer than 2048 characters");
+        invalid.unless(url.len() <= 2_048, path, "is longer than 2048 characters");
     }
     let long = software_statement.as_ref().is_some_and(|statement| statement.len() > 16_384);
-    flaws.unless(!long, "softwareStatement", "is longer than 16384 characters");
-    flaws.finish()
+    invalid.unless(!long, "softwareStatement", "is longer than 16384 characters");
+    invalid.finish()
 }
 
-fn check_params(flaws: &mut Flaws, params: Option<&BTreeMap<String, String>>) {
+fn check_params(invalid: &mut InvalidList, params: Option<&BTreeMap<String, String>>) {
     for name in params.into_iter().flat_map(BTreeMap::keys) {
         let reserved = RESERVED_PARAMS.contains(&name.as_str());
         let path = format!("additionalAuthorizationParams[{name:?}]");
-        flaws.unless(!reserved, path, "is set by OAuth itself: remove it");
+        invalid.unless(!reserved, path, "is set by OAuth itself: remove it");
     }
 }

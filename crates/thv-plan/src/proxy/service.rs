@@ -1,17 +1,14 @@
 //! The Service in front of the proxy.
 
 use serde_json::json;
-use thv_api::kinds::MCPServer;
 use thv_api::names::HTTP_PORT_NAME;
-use thv_api::names::children::mcp_server;
-use thv_api::names::labels::{self, Workload};
 use thv_api::shared::SessionAffinity;
 use thv_api::value::Port;
 
-use super::name_of;
+use super::Proxy;
 use crate::child::{Child, ChildKind};
-use crate::metadata::{Metadata, OnService, Pairs, Wishes, controller};
-use crate::overrides::Refusals;
+use crate::metadata::{Metadata, OnService, Pairs, UserMetadata};
+use crate::overrides::IgnoredOverrides;
 
 /// How long a client stays with one pod, in seconds: what the API server would choose.
 const AFFINITY_SECONDS: i32 = 10_800;
@@ -20,19 +17,16 @@ const AFFINITY_SECONDS: i32 = 10_800;
 ///
 /// How long affinity lasts is set although it is the default, so that it is ours and goes when affinity is switched
 /// off.
-pub(super) fn service(
-    owner: &MCPServer,
+pub(crate) fn service(
+    proxy: &Proxy<'_>,
     port: Port,
     affinity: SessionAffinity,
-    wishes: &Wishes<'_, OnService>,
-    refusals: &mut Refusals,
+    user: &UserMetadata<'_, OnService>,
+    ignored: &mut IgnoredOverrides,
 ) -> Child {
-    let selector = labels::workload(Workload::McpServer, name_of(owner));
-    let mut metadata =
-        Metadata::<OnService>::new(selector.clone(), Pairs::new()).with(wishes, refusals).render();
-    metadata.insert("ownerReferences".to_owned(), controller(owner));
+    let metadata = Metadata::<OnService>::new(proxy.labels(), Pairs::new()).with(user, ignored);
     let mut spec = json!({
-        "selector": &selector,
+        "selector": proxy.labels(),
         "sessionAffinity": affinity,
         "ports": [{
             "name": HTTP_PORT_NAME,
@@ -45,6 +39,6 @@ pub(super) fn service(
         let config = json!({ "clientIP": { "timeoutSeconds": AFFINITY_SECONDS } });
         spec.insert("sessionAffinityConfig".to_owned(), config);
     }
-    let body = json!({ "metadata": metadata, "spec": spec });
-    Child::new(ChildKind::Service, &mcp_server::proxy_service(name_of(owner)), body).identified_by(selector)
+    let body = json!({ "metadata": metadata.render(), "spec": spec });
+    proxy.child(ChildKind::Service, &proxy.names.service, body)
 }

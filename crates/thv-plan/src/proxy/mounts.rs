@@ -1,0 +1,37 @@
+//! The volumes of the proxy, and where it sees them.
+
+use std::collections::BTreeMap;
+
+use thv_api::names::volumes;
+
+use crate::overrides::{IgnoredOverrides, RESERVED};
+use crate::run_config::VolumeWiring;
+use crate::volumes::{Mount, Taken, VolumeSource, Volumes};
+
+/// Where the proxy finds its configuration.
+const RUN_CONFIG_PATH: &str = "/etc/runconfig";
+
+/// The volumes of the proxy: its configuration, what references cause, and the user's.
+pub(crate) fn mounts(
+    run_config: &str,
+    wired: Vec<VolumeWiring>,
+    users: Vec<VolumeWiring>,
+    ignored: &mut IgnoredOverrides,
+) -> Volumes {
+    let ours = VolumeWiring {
+        name: volumes::RUN_CONFIG.to_owned(),
+        source: VolumeSource::ConfigMap { name: run_config.to_owned(), items: BTreeMap::new() },
+        mount: Mount::read_only(RUN_CONFIG_PATH),
+    };
+    let mut all = Volumes::default();
+    for VolumeWiring { name, source, mount } in [ours].into_iter().chain(wired).chain(users) {
+        match all.add(name.as_str(), source, mount) {
+            Ok(()) => {}
+            Err(Taken::Name) => ignored.ignore(format!("spec.volumes[{name}]"), RESERVED),
+            Err(Taken::Path) => {
+                ignored.ignore(format!("spec.volumes[{name}].mountPath"), "another volume is mounted there");
+            }
+        }
+    }
+    all
+}
