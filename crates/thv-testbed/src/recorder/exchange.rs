@@ -31,6 +31,8 @@ pub enum Verb {
     Delete,
     /// Delete several.
     DeleteCollection,
+    /// Any write that the API server is asked to judge and not to carry out.
+    DryRun,
     /// Attach, exec, logs, proxying, discovery and whatever else is not about objects.
     Other,
 }
@@ -39,7 +41,7 @@ impl Verb {
     /// Whether it can change an object.
     pub fn is_write(self) -> bool {
         match self {
-            Self::Get | Self::List | Self::Watch | Self::Other => false,
+            Self::Get | Self::List | Self::Watch | Self::DryRun | Self::Other => false,
             Self::Create
             | Self::Apply
             | Self::MergePatch
@@ -174,6 +176,9 @@ fn verb(method: &str, content_type: &str, query: &BTreeMap<String, String>, abou
         return Verb::Other;
     }
     let watches = query.get("watch").is_some_and(|value| value == "true" || value == "1");
+    if method != "GET" && query.get("dryRun").is_some_and(|value| value == "All") {
+        return Verb::DryRun;
+    }
     match (method, content_type) {
         ("GET", _) if watches => Verb::Watch,
         ("GET", _) if about.name.is_some() => Verb::Get,
@@ -343,6 +348,7 @@ mod tests {
         let cases = [
             ("GET", "/api/v1/pods", "", Verb::List),
             ("GET", "/api/v1/pods?watch=true", "", Verb::Watch),
+            ("PATCH", "/api/v1/namespaces/a/pods/b?dryRun=All", "application/apply-patch+yaml", Verb::DryRun),
             ("GET", "/api/v1/namespaces/a/pods/b", "", Verb::Get),
             ("GET", "/api/v1/namespaces/a/pods/b/log?follow=true", "", Verb::Other),
             ("GET", "/readyz", "", Verb::Other),
