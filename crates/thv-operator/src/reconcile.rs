@@ -195,7 +195,11 @@ impl<S: Planned> Pass<'_, S> {
             for child in children {
                 converge.apply(child).await?;
             }
-            converge.prune(children).await?;
+            let known = match S::DELETION {
+                Deletion::CleanUp { workloads, status: _ } => workloads(self.key.name()),
+                Deletion::Nothing | Deletion::BlockedWhileReferenced { .. } => Vec::new(),
+            };
+            converge.prune(children, &known).await?;
         }
         for scaling in scalings.iter().filter(|scaling| !scaling.before_children) {
             converge.scale(scaling).await?;
