@@ -5,6 +5,7 @@
 
 mod applied;
 mod child;
+mod contention;
 mod digest;
 mod env;
 mod image;
@@ -26,11 +27,11 @@ mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
-mod truce;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};
 pub use child::{Child, ChildKind};
+pub use contention::{Backoff, Contention};
 pub use digest::{canonical, digest, hex};
 pub use env::{Env, EnvValue};
 pub use image::pull_policy;
@@ -40,5 +41,4 @@ pub use reference::{Read, Reference, References, Referent, Referred};
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;
-pub use truce::{Peace, Truce};
 pub use volumes::{Mount, Taken, VolumeSource, Volumes};
