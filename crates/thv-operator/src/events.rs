@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Client, Resource};
 use thv_api::{Kind, Malformed, Object};
-use thv_plan::Child;
+use thv_plan::{Child, event_note};
 
 use crate::key::Key;
 use crate::metrics::{Metrics, Sent};
@@ -37,7 +37,7 @@ impl Events {
             let event = Event {
                 type_: if is_bad(condition) { EventType::Warning } else { EventType::Normal },
                 reason: condition.reason.clone(),
-                note: Some(condition.message.clone()),
+                note: Some(event_note(&condition.message).into_owned()),
                 action: condition.type_.clone(),
                 secondary: None,
             };
@@ -72,7 +72,7 @@ impl Events {
         let event = Event {
             type_: EventType::Warning,
             reason: reason.to_owned(),
-            note: Some(note.to_owned()),
+            note: Some(event_note(note).into_owned()),
             action: action.to_owned(),
             secondary: None,
         };

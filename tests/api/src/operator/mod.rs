@@ -4,6 +4,7 @@ mod autoscaler;
 mod conditions;
 mod difference;
 mod drift;
+mod events;
 mod fence;
 mod kinds;
 mod leadership;
