@@ -3,6 +3,7 @@
 //! The only road is watch → [snapshot](loader) → plan → [converge](engine). Nothing here knows what a Deployment looks
 //! like; that is in `thv-plan`.
 
+mod bind;
 mod caches;
 mod clock;
 mod controlled;
@@ -29,8 +30,9 @@ mod shelf;
 mod takeover;
 mod writer;
 
+pub use bind::Bind;
 pub use endpoints::{Endpoint, Readiness};
 pub use leader::Leader;
 pub use metrics::Metrics;
 pub use operator::Operator;
-pub use options::{Bind, Environment, Options};
+pub use options::{Environment, Options};

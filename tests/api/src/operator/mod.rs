@@ -23,6 +23,7 @@ mod steady;
 mod stopping;
 mod takeover;
 mod unknown_field;
+mod user_agent;
 
 use std::collections::BTreeMap;
 
