@@ -85,13 +85,16 @@ async fn operate(
 ) -> Result<()> {
     tokio::pin!(stop);
     let mut settings = environment.settings;
-    tokio::select! {
-        () = platform::kinds_are_served(&client, &readiness) => {}
+    let surroundings = async {
+        platform::kinds_are_served(&client, &readiness).await;
+        match environment.platform {
+            Some(platform) => platform,
+            None => platform::detect(&client, &readiness).await,
+        }
+    };
+    settings.platform = tokio::select! {
+        platform = surroundings => platform,
         () = &mut stop => return Ok(()),
-    }
-    settings.platform = match environment.platform {
-        Some(platform) => platform,
-        None => platform::detect(&client).await,
     };
     let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
     let operator: Operator<MCPServerSpec> = Operator::new(client, settings, &environment.scopes, metrics);
