@@ -39,7 +39,7 @@ pub(super) async fn on_own_cluster(test: impl AsyncFnOnce(&Bed) -> Result<()>) -
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// An operator with Roles and no ClusterRole, whose probes can be asked.
+/// An operator with Roles and no right in the whole cluster, whose probes can be asked.
 pub(super) struct Alone {
     pub(super) recorder: Recorder,
     pub(super) subject: Subject,
