@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use http::HeaderValue;
+use http::header::USER_AGENT;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use thv_operator::{
-    Endpoint, Environment, Leader, Metrics, Operator, Options, Readiness, Registry, platform,
+    Bind, Endpoint, Environment, Leader, Metrics, Operator, Options, Readiness, Registry, platform,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+
+/// What requests say of who sends them.
+const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -28,7 +33,7 @@ async fn main() -> ExitCode {
 
 async fn run(options: Options) -> Result<()> {
     let environment = Environment::read(&std::env::vars().collect());
-    let config = match &options.kubeconfig {
+    let mut config = match &options.kubeconfig {
         Some(file) => {
             let kubeconfig =
                 Kubeconfig::read_from(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -36,6 +41,7 @@ async fn run(options: Options) -> Result<()> {
         }
         None => Config::infer().await.context("no cluster: run in one, or name a --kubeconfig")?,
     };
+    config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
     let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config)?;
     let (metrics, readiness) = (Metrics::new(), Readiness::default());
@@ -55,13 +61,16 @@ async fn run(options: Options) -> Result<()> {
 }
 
 async fn endpoints(options: &Options, metrics: &Arc<Metrics>, readiness: &Readiness) -> Result<()> {
-    let serve = async |endpoint: Endpoint, address: Option<std::net::SocketAddr>| match address {
-        Some(address) => endpoint.serve(address).await.with_context(|| format!("cannot listen on {address}")),
-        None => std::future::pending().await,
+    let serve = async |endpoint: Endpoint, bind: Bind| {
+        let listening = || format!("cannot listen on {bind}");
+        match bind.listen().with_context(listening)? {
+            Some(listener) => endpoint.serve(listener).await.with_context(listening),
+            None => std::future::pending().await,
+        }
     };
     tokio::try_join!(
-        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address.0),
-        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address.0),
+        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address),
+        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address),
     )?;
     Ok(())
 }
@@ -77,18 +86,18 @@ async fn operate(
 ) -> Result<()> {
     tokio::pin!(stop);
     let mut settings = environment.settings;
-    tokio::select! {
-        () = platform::kinds_are_served(&client, &readiness) => {}
-        () = &mut stop => return Ok(()),
-    }
-    settings.platform = match environment.platform {
-        Some(platform) => platform,
-        None => platform::detect(&client).await,
+    let surroundings = async {
+        platform::kinds_are_served(&client, &readiness).await;
+        match environment.platform {
+            Some(platform) => platform,
+            None => platform::detect(&client, &readiness).await,
+        }
     };
-    let leader = options.leader_elect.then(|| {
-        let identity = std::env::var("HOSTNAME").unwrap_or_else(|_| "thv-operator".to_owned());
-        Leader::new(client.clone(), namespace, format!("{identity}_{}", std::process::id()))
-    });
+    settings.platform = tokio::select! {
+        platform = surroundings => platform,
+        () = &mut stop => return Ok(()),
+    };
+    let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
     let registry = Registry::all();
     let operator = Operator::new(client, &registry, settings, &environment.scopes, metrics, options.tuning());
     operator.run(leader, readiness, stop).await;

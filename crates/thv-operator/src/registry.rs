@@ -124,8 +124,6 @@ pub(crate) struct Referrer {
 pub(crate) trait AnyObjects: Send + Sync {
     fn kind(&self) -> &'static str;
 
-    fn plural(&self) -> &'static str;
-
     /// Starts the watches that keep the cache up to date.
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool);
 
@@ -154,10 +152,6 @@ pub(crate) struct Objects<S: Kind> {
 impl<S: Kind> AnyObjects for Objects<S> {
     fn kind(&self) -> &'static str {
         S::KIND
-    }
-
-    fn plural(&self) -> &'static str {
-        S::PLURAL
     }
 
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool) {

@@ -1,9 +1,11 @@
 //! The operator, run as a program under its own role behind a recorder.
 
+mod alone;
 mod autoscaler;
 mod conditions;
 mod difference;
 mod drift;
+mod events;
 mod fence;
 mod kinds;
 mod leadership;
@@ -11,6 +13,7 @@ mod lifecycle;
 mod malformed;
 mod overrides;
 mod ownership;
+mod platform;
 mod replicas;
 mod rollout;
 mod rules;
@@ -22,6 +25,7 @@ mod steady;
 mod stopping;
 mod takeover;
 mod unknown_field;
+mod user_agent;
 
 use std::collections::BTreeMap;
 
@@ -115,7 +119,7 @@ impl Operator {
 /// Has everything there that an operator needs, from here to the end of the test.
 pub(crate) async fn prepare(space: &Space) -> Result<()> {
     crds::install(space).await?;
-    grant(space).await?;
+    Box::pin(tests_fixture::grant(&space.client(), space.namespace(), Reach::Namespace)).await?;
     for case in rules::CASES {
         let objects = case.api(space)?;
         space.finally(async move {
@@ -159,12 +163,4 @@ pub(crate) fn minimal() -> Value {
 pub(crate) fn pod_annotations(deployment: &Deployment) -> BTreeMap<String, String> {
     let template = deployment.spec.as_ref().map(|spec| &spec.template);
     template.and_then(|template| template.metadata.as_ref()?.annotations.clone()).unwrap_or_default()
-}
-
-/// The operator's account, with the rights of its own table and no others.
-async fn grant(space: &Space) -> Result<()> {
-    let (namespace, client) = (space.namespace().to_owned(), space.client());
-    Box::pin(tests_fixture::grant(&client, &namespace, Reach::Namespace)).await?;
-    space.finally(async move { tests_fixture::revoke(&client, &namespace).await });
-    Ok(())
 }
