@@ -7,6 +7,8 @@ mod arbitrary;
 mod golden;
 mod properties;
 mod recorded;
+#[path = "../../../../tests/recordings/mod.rs"]
+mod recordings;
 mod refusing;
 mod resolving;
 mod single_edit;

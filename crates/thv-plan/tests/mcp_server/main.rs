@@ -17,6 +17,9 @@ mod properties;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]
+#[path = "../../../../tests/recordings/mod.rs"]
+mod recordings;
+#[cfg(test)]
 mod rendering;
 #[cfg(test)]
 mod replicas;
