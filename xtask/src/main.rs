@@ -15,6 +15,7 @@ mod product;
 mod results;
 mod setup;
 mod shell;
+mod source;
 mod suite;
 mod test;
 mod tidy;
