@@ -20,6 +20,8 @@ mod recorded;
 #[path = "../../../../tests/recordings/mod.rs"]
 mod recordings;
 #[cfg(test)]
+mod references;
+#[cfg(test)]
 mod rendering;
 #[cfg(test)]
 mod replicas;
