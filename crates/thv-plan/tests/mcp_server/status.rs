@@ -109,6 +109,20 @@ fn a_backend_that_does_not_run_says_why() {
 }
 
 #[test]
+fn scaling_is_no_rollout() {
+    let mut scene = Scene::of(json!({"transport": "sse"}));
+    scene.with_pods(&[PodHealth::Ready]);
+    scene.with_backend(1, 1);
+    assert_eq!(scene.settle().status.phase.unwrap().as_str(), "Ready");
+    let live = scene.snapshot.live.deployment.as_mut().unwrap();
+    live.replicas = 3;
+    live.rollout.observed = false;
+    assert_eq!(phase(&scene), ("Ready".to_owned(), "the server runs; 1 of 3 proxies are ready".to_owned()));
+    scene.snapshot.live.deployment.as_mut().unwrap().rollout.available = 0;
+    assert_eq!(phase(&scene).0, "Pending");
+}
+
+#[test]
 fn fewer_proxies_than_wanted_are_told_of_and_still_ready() {
     let mut scene = Scene::of(json!({"transport": "sse", "replicas": 2}));
     scene.with_pods(&[PodHealth::Ready, PodHealth::Pending]);

@@ -144,6 +144,8 @@ async fn program(
     let mut builder = SubjectBuilder::new(built_program("thv-operator")?)
         .args(["--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--kubeconfig"])
         .args([kubeconfig])
+        // Rules edit what servers refer to by the hundred, and each edit is a rollout.
+        .args(["--max-rollouts-per-second", "1000"])
         .env("WATCH_NAMESPACE", space.namespace())
         .env("POD_NAMESPACE", space.namespace())
         .env("OPERATOR_OPENSHIFT", "false")
