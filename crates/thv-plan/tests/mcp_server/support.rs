@@ -41,36 +41,35 @@ impl Scene {
 
     /// A server that one of the examples describes.
     pub(crate) fn example(file: &str, name: &str) -> Self {
-        let text = std::fs::read_to_string(folder("examples").join(file)).unwrap();
-        Self::from_objects(serde_saphyr::from_multiple(&text).unwrap(), name)
+        Self::from_objects(example(file), name)
     }
 
     /// A server among the objects that it refers to.
     pub(crate) fn from_objects(objects: Vec<Value>, name: &str) -> Self {
-        let mut references = References::new();
-        let mut owner = None;
-        for object in objects {
-            let its_name = object["metadata"]["name"].as_str().unwrap().to_owned();
-            if object["kind"].as_str().is_none_or(|kind| kind == "MCPServer") {
-                if its_name == name {
-                    owner = Some(serde_json::from_value::<MCPServer>(object).unwrap());
-                }
-            } else if let Some((kind, referent)) = referent(object) {
-                references.insert(Reference::new(kind, &its_name), Read::Found(referent));
-            }
-        }
-        let mut owner = owner.unwrap();
+        let (servers, others): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_server);
+        let owner = servers.into_iter().find(|server| server["metadata"]["name"] == name);
+        let mut owner: MCPServer = serde_json::from_value(owner.unwrap()).unwrap();
         owner.metadata.uid = Some(UID.to_owned());
         owner.metadata.generation = Some(1);
         owner.metadata.resource_version = Some("100".to_owned());
         let snapshot = Snapshot {
             owner: Arc::new(owner),
-            references,
+            references: References::new(),
             live: Live::default(),
             settings: Arc::new(Settings::default()),
             now: "2026-11-15T10:00:00Z".parse().unwrap(),
         };
-        Self { snapshot }
+        let mut scene = Self { snapshot };
+        others.into_iter().for_each(|object| scene.refer(object));
+        scene
+    }
+
+    /// Adds or replaces an object that servers can refer to.
+    pub(crate) fn refer(&mut self, object: Value) {
+        let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+        if let Some((kind, referent)) = referent(object) {
+            self.snapshot.references.insert(Reference::new(kind, &name), Read::Found(referent));
+        }
     }
 
     pub(crate) fn owner(&mut self) -> &mut MCPServer {
@@ -218,6 +217,17 @@ impl Scene {
             replicas_before_stop: None,
         });
     }
+}
+
+/// The manifests of an example.
+pub(crate) fn example(file: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder("examples").join(file)).unwrap();
+    serde_saphyr::from_multiple(&text).unwrap()
+}
+
+/// Whether a manifest is that of a server, as it is when it does not say.
+pub(crate) fn is_server(object: &Value) -> bool {
+    object["kind"].as_str().is_none_or(|kind| kind == "MCPServer")
 }
 
 pub(crate) fn identity(uid: &str) -> Identity {
