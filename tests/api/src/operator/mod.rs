@@ -11,10 +11,12 @@ mod lifecycle;
 mod malformed;
 mod overrides;
 mod ownership;
+mod program;
 mod replicas;
 mod rollout;
 mod rules;
 mod scene;
+mod second_kind;
 mod sessions;
 mod signing_keys;
 mod stdio_cap;
@@ -27,20 +29,20 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{ListParams, Patch, PatchParams};
-use kube::{Api, ResourceExt};
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
-use tests_fixture::{ACCOUNT, Reach};
 use thv_api::kinds::MCPServer;
-use thv_testbed::{Recorder, Space, Subject, SubjectBuilder, built_program, wait};
+use thv_testbed::{Recorder, Space, Subject, wait};
 
-use crate::crds;
+pub(crate) use self::program::Program;
 use crate::fixture::apply;
 
 /// A running operator that looks after the test's namespace.
 pub(crate) struct Operator {
     pub(crate) recorder: Recorder,
     pub(crate) subject: Subject,
+    program: Program,
     space: Space,
 }
 
@@ -52,27 +54,36 @@ impl Operator {
 
     /// Starts it with these environment variables.
     pub(crate) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
+        Self::start_as(Program::Shipped, space, environment).await
+    }
+
+    /// Starts one of the programs that are operators.
+    pub(crate) async fn start_as(
+        program: Program,
+        space: &Space,
+        environment: &BTreeMap<&str, &str>,
+    ) -> Result<Self> {
         // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
-        Box::pin(prepare(space)).await?;
-        Box::pin(Self::run(space, environment, &[])).await
+        Box::pin(program.prepare(space)).await?;
+        Box::pin(Self::run(program, space, environment, &[])).await
     }
 
     /// Starts one where everything is prepared, with these environment variables and arguments. There may be several.
     pub(crate) async fn run(
+        program: Program,
         space: &Space,
         environment: &BTreeMap<&str, &str>,
         arguments: &[&str],
     ) -> Result<Self> {
         let recorder = Recorder::start(space.bed()).await?;
-        let subject =
-            program(space, &recorder, environment).await?.args(arguments.iter().copied()).start()?;
-        Ok(Self { recorder, subject, space: space.clone() })
+        let subject = program.builder(space, &recorder, environment, arguments).await?.start()?;
+        Ok(Self { recorder, subject, program, space: space.clone() })
     }
 
     /// Ends it, and starts it with these environment variables instead.
     pub(crate) async fn restart_with(&mut self, environment: &BTreeMap<&str, &str>) -> Result<()> {
         self.subject.kill().await?;
-        self.subject = program(&self.space, &self.recorder, environment).await?.start()?;
+        self.subject = self.program.builder(&self.space, &self.recorder, environment, &[]).await?.start()?;
         Ok(())
     }
 
@@ -112,44 +123,6 @@ impl Operator {
     }
 }
 
-/// Has everything there that an operator needs, from here to the end of the test.
-pub(crate) async fn prepare(space: &Space) -> Result<()> {
-    crds::install(space).await?;
-    grant(space).await?;
-    for case in rules::CASES {
-        let objects = case.api(space)?;
-        space.finally(async move {
-            // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
-            let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-            for object in objects.list_metadata(&ListParams::default()).await?.items {
-                objects.patch_metadata(&object.name_any(), &PatchParams::default(), &none).await?;
-            }
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
-/// How to start it behind a recorder.
-async fn program(
-    space: &Space,
-    recorder: &Recorder,
-    environment: &BTreeMap<&str, &str>,
-) -> Result<SubjectBuilder> {
-    let kubeconfig = recorder.kubeconfig_for(&space.token_of(ACCOUNT).await?)?;
-    let mut builder = SubjectBuilder::new(built_program("thv-operator")?)
-        .args(["--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--kubeconfig"])
-        .args([kubeconfig])
-        .env("WATCH_NAMESPACE", space.namespace())
-        .env("POD_NAMESPACE", space.namespace())
-        .env("OPERATOR_OPENSHIFT", "false")
-        .env("RUST_LOG", "info,thv_operator=debug");
-    for (name, value) in environment {
-        builder = builder.env(name, *value);
-    }
-    Ok(builder)
-}
-
 /// A minimal spec.
 pub(crate) fn minimal() -> Value {
     json!({"image": "localhost/server:1", "transport": "streamable-http"})
@@ -159,12 +132,4 @@ pub(crate) fn minimal() -> Value {
 pub(crate) fn pod_annotations(deployment: &Deployment) -> BTreeMap<String, String> {
     let template = deployment.spec.as_ref().map(|spec| &spec.template);
     template.and_then(|template| template.metadata.as_ref()?.annotations.clone()).unwrap_or_default()
-}
-
-/// The operator's account, with the rights of its own table and no others.
-async fn grant(space: &Space) -> Result<()> {
-    let (namespace, client) = (space.namespace().to_owned(), space.client());
-    Box::pin(tests_fixture::grant(&client, &namespace, Reach::Namespace)).await?;
-    space.finally(async move { tests_fixture::revoke(&client, &namespace).await });
-    Ok(())
 }
