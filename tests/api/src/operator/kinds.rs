@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, PostParams};
@@ -16,12 +16,10 @@ use thv_testbed::{
     Bed, Cluster, Owner, Pattern, Recorder, Subject, SubjectBuilder, Tier, Verb, built_program, free_port,
     wait,
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::minimal;
-use crate::fixture::apply;
+use crate::fixture::{apply, ask};
 
 const NAMESPACE: &str = "default";
 
@@ -144,16 +142,4 @@ async fn until(port: u16, operator: &Subject, what: &str, is_so: impl Fn(u16, &s
     let done = timeout(wait::DEADLINE, asking).await.is_ok();
     ensure!(done, "waited until {what}; its answer is {last:?}, and it wrote:\n{}", operator.output());
     Ok(())
-}
-
-/// The status and the text of an answer.
-async fn ask(port: u16, path: &str) -> Result<(u16, String)> {
-    let mut socket = TcpStream::connect(("127.0.0.1", port)).await?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
-    socket.write_all(request.as_bytes()).await?;
-    let mut answer = String::new();
-    socket.take(1 << 16).read_to_string(&mut answer).await?;
-    let (head, body) = answer.split_once("\r\n\r\n").context("no answer")?;
-    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).context("no status")?;
-    Ok((status, body.to_owned()))
 }

@@ -16,13 +16,13 @@ mod replicas;
 mod rollout;
 mod rules;
 mod scene;
-mod second_kind;
 mod sessions;
 mod signing_keys;
 mod stdio_cap;
 mod steady;
 mod stopping;
 mod takeover;
+mod test_kinds;
 mod unknown_field;
 
 use std::collections::BTreeMap;

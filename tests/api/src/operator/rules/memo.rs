@@ -78,8 +78,16 @@ spec:
     far: "MCPServer note /spec/image
     ConfigMap note-memo.data.image
     status.image
+MCPServer note /spec/proxyMode
+    nothing: a memo does not tell
+MCPServer note /spec/proxyPort
+    nothing: a memo does not tell
+MCPServer note /spec/sessionAffinity
+    nothing: a memo does not tell
 MCPServer note /spec/transport
-    nothing: a memo says nothing of it
+    nothing: a memo does not tell
+MCPServer note /spec/trustProxyHeaders
+    nothing: a memo does not tell
 ",
     references: &[Reference {
         owner: "note",
