@@ -154,6 +154,7 @@ async fn a_change_of_volume_claims_is_refused_and_told_and_nothing_is_deleted() 
         // With its old size the rest of the change is made.
         let depot = stage.depot("d", "localhost/depot:2", "1Gi").await?;
         assert_eq!(says(&depot, "Ready").0, "True");
+        stage.calm().await?;
         assert_eq!(
             stage.writes(mark),
             ["Apply depots d/status", "Apply statefulsets d", "Apply depots d/status"]
@@ -237,6 +238,7 @@ async fn an_object_that_is_deleted_stays_while_others_refer_to_it_and_goes_with_
         let mark = stage.operator.recorder.mark();
         stage.memo("two", kept_in("elsewhere")).await?;
         wait::gone(&stage.depots(), "d").await?;
+        stage.calm().await?;
         let of_depot = |write: &String| !write.contains("memo");
         let written: Vec<_> = stage.writes(mark).into_iter().filter(of_depot).collect();
         assert_eq!(written, ["JsonPatch depots d"]);
