@@ -1,12 +1,16 @@
 //! The operator, run as a program under its own role behind a recorder.
 
+mod adoption;
 mod alone;
 mod autoscaler;
+mod blocked;
 mod conditions;
+mod deletion;
 mod difference;
 mod drift;
 mod events;
 mod fence;
+mod gaps;
 mod kinds;
 mod leadership;
 mod lifecycle;
@@ -14,16 +18,23 @@ mod malformed;
 mod overrides;
 mod ownership;
 mod platform;
+mod pods;
+mod pruning;
+mod readiness;
+mod refusals;
 mod replicas;
+mod restarts;
 mod rollout;
 mod rules;
 mod scene;
 mod sessions;
 mod signing_keys;
+mod stamps;
 mod stdio_cap;
 mod steady;
 mod stopping;
 mod takeover;
+mod transient;
 mod unknown_field;
 mod user_agent;
 
@@ -68,15 +79,14 @@ impl Operator {
         arguments: &[&str],
     ) -> Result<Self> {
         let recorder = Recorder::start(space.bed()).await?;
-        let subject =
-            program(space, &recorder, environment).await?.args(arguments.iter().copied()).start()?;
+        let subject = program(space, &recorder, environment, arguments).await?.start()?;
         Ok(Self { recorder, subject, space: space.clone() })
     }
 
     /// Ends it, and starts it with these environment variables instead.
     pub(crate) async fn restart_with(&mut self, environment: &BTreeMap<&str, &str>) -> Result<()> {
         self.subject.kill().await?;
-        self.subject = program(&self.space, &self.recorder, environment).await?.start()?;
+        self.subject = program(&self.space, &self.recorder, environment, &[]).await?.start()?;
         Ok(())
     }
 
@@ -139,10 +149,15 @@ async fn program(
     space: &Space,
     recorder: &Recorder,
     environment: &BTreeMap<&str, &str>,
+    arguments: &[&str],
 ) -> Result<SubjectBuilder> {
     let kubeconfig = recorder.kubeconfig_for(&space.token_of(ACCOUNT).await?)?;
+    let nowhere = ["--metrics-bind-address", "--health-probe-bind-address"];
+    let nowhere = nowhere.into_iter().filter(|flag| !arguments.contains(flag)).flat_map(|flag| [flag, "0"]);
     let mut builder = SubjectBuilder::new(built_program("thv-operator")?)
-        .args(["--metrics-bind-address", "0", "--health-probe-bind-address", "0", "--kubeconfig"])
+        .args(nowhere)
+        .args(arguments.iter().copied())
+        .args(["--kubeconfig"])
         .args([kubeconfig])
         .env("WATCH_NAMESPACE", space.namespace())
         .env("POD_NAMESPACE", space.namespace())
