@@ -73,8 +73,10 @@ impl<'a> Converge<'a> {
             Step::Create => None,
             Step::Apply(live) => Some(self.version(child, &live).await?),
         };
-        let version = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
-        Ok(self.engine.writer.dry_run(self.owner.key.namespace(), child, version).await?)
+        let live = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
+        let judged = self.engine.writer.dry_run(self.owner.key.namespace(), child, live).await;
+        let judged = judged.map_err(PassError::from);
+        if live.is_none() { self.explained(child, judged).await } else { judged }
     }
 
     /// Applies a child, unless it is there just as we left it.

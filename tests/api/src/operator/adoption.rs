@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
-use kube::api::DeleteParams;
 use kube::ResourceExt;
+use kube::api::DeleteParams;
 use serde_json::json;
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{MCPServer, MCPServerPhase};

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::MCPServerPhase;
-use thv_testbed::{Mark, Pattern, Verb, WatchGate, in_namespace, wait};
+use thv_testbed::{Exchange, Mark, Pattern, Verb, WatchGate, in_namespace, wait};
 
 use super::rollout::patch;
 use super::scene::{NAME, PULSE, Scene, assert_says, pass, pulse};
@@ -170,6 +170,29 @@ async fn a_resync_looks_at_a_server_again_and_writes_nothing() {
             scene.operator.recorder.seen(mark, &pass()).await?;
         }
         scene.operator.recorder.since(start).writes().assert_empty("write");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_secrets_config_maps_and_rights_only_the_metadata_is_watched() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({})).await?;
+        let log = scene.operator.recorder.log();
+        for resource in ["secrets", "configmaps", "serviceaccounts", "roles", "rolebindings"] {
+            for verb in [Verb::List, Verb::Watch] {
+                let asked = log.only(&Pattern::verb(verb).of(resource));
+                let is_metadata = |request: &Exchange| request.accept.contains("as=PartialObjectMetadata");
+                assert!(!asked.is_empty() && asked.iter().all(is_metadata), "{resource}: {asked}");
+            }
+        }
+        // The content of the one Secret that the server uses is read by its name.
+        let read = log.only(&Pattern::verb(Verb::Get).of("secrets"));
+        assert!(
+            !read.is_empty() && read.iter().all(|request| request.name.as_deref() == Some(PULSE)),
+            "{read}"
+        );
         Ok(())
     })
     .await;

@@ -50,13 +50,17 @@ pub(super) async fn report(space: &Space, pod: &str, status: Value) -> Result<()
 
 /// The status of a pod whose container runs and is ready.
 pub(super) fn ready(container: &str) -> Value {
-    let conditions = ["Ready", "ContainersReady", "PodScheduled"]
-        .map(|kind| json!({"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}));
     let state = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
     let status = json!({
         "name": container, "ready": true, "restartCount": 0, "image": "i", "imageID": "i", "state": state,
     });
-    json!({"phase": "Running", "conditions": conditions, "containerStatuses": [status]})
+    json!({"phase": "Running", "conditions": conditions("True"), "containerStatuses": [status]})
+}
+
+fn conditions(ready: &str) -> Value {
+    let condition =
+        |kind: &str| json!({"type": kind, "status": ready, "lastTransitionTime": "2026-01-01T00:00:00Z"});
+    json!([condition("Ready"), condition("ContainersReady")])
 }
 
 /// The status of a pod whose container is in `state` and has been started anew this often; the last time it ended with
@@ -66,7 +70,7 @@ pub(super) fn restarted(container: &str, restarts: i32, state: Value) -> Value {
         "name": container, "ready": false, "restartCount": restarts, "image": "i", "imageID": "i",
         "state": state, "lastState": ended(),
     });
-    json!({"phase": "Running", "containerStatuses": [status]})
+    json!({"phase": "Running", "conditions": conditions("False"), "containerStatuses": [status]})
 }
 
 /// The state of a container that has ended with exit code 3.

@@ -105,6 +105,12 @@ async fn an_edit_that_the_api_server_refuses_changes_nothing_of_a_server_that_ru
             assert_eq!(before.versions(), after.versions());
             scene.assert_changed(&before, []).await?;
 
+            // Another edit that does not mend it is told of as well, although it is the same story.
+            let server = scene.operator.edit(NAME, json!({"spec": {"args": ["--another"]}})).await?;
+            assert_refused(&server, words);
+
+            let mut mending = mending;
+            mending["args"] = Value::Null;
             scene.edit(mending).await?;
             scene.assert_changed(&before, []).await?;
         }
