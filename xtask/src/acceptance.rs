@@ -1,13 +1,17 @@
 //! `cargo xtask acceptance`: which items of the contract have tests, and how those ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
 use crate::results::{Outcome, Results};
-use crate::shell::{output, root};
+use crate::shell::root;
+use crate::source::{self, Source};
+
+/// The file with all items.
+const LIST: &str = "tests/acceptance.txt";
+/// How the list marks an item that has no test yet.
+const OPEN: &str = "(open) ";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -24,19 +28,22 @@ pub(crate) struct Arguments {
 struct Item {
     id: String,
     title: String,
+    /// Whether there is no test yet, and nobody expects one.
+    is_open: bool,
 }
 
 /// The tests of one item, by name, with their last outcome.
 type Tests = BTreeMap<String, Option<Outcome>>;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let items = items(&fs::read_to_string(root().join("tests/acceptance.txt"))?)?;
-    let tests = tests_by_id(&names_in_sources()?, &Results::load()?);
+    let sources = source::all(&root())?;
+    let items = listed(&sources)?;
+    let tests = tests_by_id(&names_in(&sources), &Results::load()?);
     let empty = Tests::new();
     let mut open = 0;
     for item in items.iter().filter(|item| is_chosen(&item.id, &arguments.prefixes)) {
         let tests = tests.get(&item.id).unwrap_or(&empty);
-        let state = state(tests);
+        let state = if item.is_open && tests.is_empty() { "open" } else { state(tests) };
         open += usize::from(state != "passed");
         if arguments.missing && state == "passed" {
             continue;
@@ -57,12 +64,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// Every item whose mark is wrong: one that should have a test and has none, or one that is open and has a test.
+pub(crate) fn check(sources: &[Source]) -> Result<Vec<String>> {
+    let tests = tests_by_id(&names_in(sources), &Results::default());
+    let broken = listed(sources)?.into_iter().filter_map(|Item { id, title, is_open }| {
+        match (is_open, tests.contains_key(&id)) {
+            (false, false) => Some(format!(
+                "{LIST}: {id} ({title}) has no test: write a test whose name starts with its id, or mark it (open)"
+            )),
+            (true, true) => Some(format!("{LIST}: {id} has a test: remove the mark (open)")),
+            _ => None,
+        }
+    });
+    Ok(broken.collect())
+}
+
+/// The items on the list.
+fn listed(sources: &[Source]) -> Result<Vec<Item>> {
+    let list = sources.iter().find(|source| source.path == LIST);
+    items(&list.with_context(|| format!("{LIST} is missing"))?.text)
+}
+
 fn items(text: &str) -> Result<Vec<Item>> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
             let (id, title) = line.split_once(' ').with_context(|| format!("no title in {line:?}"))?;
-            Ok(Item { id: id.to_owned(), title: title.trim().to_owned() })
+            let (title, is_open) = match title.strip_prefix(OPEN) {
+                Some(title) => (title, true),
+                None => (title, false),
+            };
+            Ok(Item { id: id.to_owned(), title: title.trim().to_owned(), is_open })
         })
         .collect()
 }
@@ -129,39 +161,34 @@ fn ids(name: &str) -> Vec<String> {
     found
 }
 
-/// The names of all functions in the sources that start with an id.
-fn names_in_sources() -> Result<BTreeSet<String>> {
-    let files = output(std::process::Command::new("git").current_dir(root()).args([
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "*.rs",
-    ]))?;
-    let mut names = BTreeSet::new();
-    for file in files.lines() {
-        let path = root().join(file);
-        // A file that is deleted but not yet committed so is still listed.
-        if path.exists() && file != this_file() {
-            names.extend(
-                functions(&fs::read_to_string(&path)?)
-                    .filter(|name| !ids(name).is_empty())
-                    .map(str::to_owned),
-            );
+/// The names of all tests in the sources that start with an id.
+fn names_in(sources: &[Source]) -> BTreeSet<String> {
+    let tests = sources.iter().filter(|source| source.is_rust()).flat_map(|source| tests_in(&source.text));
+    tests.filter(|name| !ids(name).is_empty()).map(str::to_owned).collect()
+}
+
+/// The functions that a test program runs: those with an attribute that says so, unless another has them ignored.
+fn tests_in(source: &str) -> Vec<&str> {
+    let (mut found, mut attributes) = (Vec::new(), Vec::new());
+    for line in source.lines().map(str::trim) {
+        if line.starts_with("#[") {
+            attributes.push(line);
+            continue;
+        }
+        let is_test = attributes
+            .iter()
+            .any(|line| ["#[test]", "#[tokio::test"].iter().any(|start| line.starts_with(start)));
+        let is_ignored = attributes.iter().any(|line| line.starts_with("#[ignore"));
+        let function = line.split_once("fn ").filter(|_| is_test && !is_ignored);
+        found.extend(
+            function.and_then(|(_, rest)| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()),
+        );
+        // A comment, or an attribute of several lines, may stand between an attribute and its function.
+        if line.contains("fn ") || line.is_empty() {
+            attributes.clear();
         }
     }
-    Ok(names)
-}
-
-fn this_file() -> String {
-    Path::new("xtask/src/acceptance.rs").display().to_string()
-}
-
-fn functions(source: &str) -> impl Iterator<Item = &str> {
-    source.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("fn ")?;
-        rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
-    })
+    found
 }
 
 #[cfg(test)]
@@ -200,12 +227,33 @@ mod tests {
 
     #[test]
     fn the_list_in_the_project_is_complete() {
-        let items = items(&fs::read_to_string(root().join("tests/acceptance.txt")).unwrap()).unwrap();
+        let items = listed(&source::all(&root()).unwrap()).unwrap();
         let count = |prefix: &str| items.iter().filter(|item| item.id.starts_with(prefix)).count();
         assert_eq!(
             [count("S0-"), count("S1-"), count("S2-"), count("S3-"), count("S4-"), count("G")],
             [17, 10, 19, 12, 11, 4]
         );
+    }
+
+    #[test]
+    fn an_item_that_lost_its_test_and_an_open_one_that_has_a_test_are_reported() {
+        let list = "# Items\n\nS1-1 Tested\nS1-2 Not tested\nS1-3 (open) Tested\nS1-4 (open) Not tested\n\
+                    S1-5 Ignored\nS1-6 No test\n";
+        let code = "#[test]\nfn s1_01_a() {}\n\n#[tokio::test]\nasync fn s1_03_b() {}\n\n\
+                    #[test]\n#[ignore = \"slow\"]\nfn s1_05_c() {}\n\nfn s1_06_helper() {}\n";
+        let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let broken =
+            check(&[source(LIST, list), source("a.rs", code), source("a.md", "#[test]\nfn s1_02_d()")]);
+        let broken = broken.unwrap();
+        let starts = [
+            "tests/acceptance.txt: S1-2 (Not tested) has no test",
+            "tests/acceptance.txt: S1-3 has a test",
+            "tests/acceptance.txt: S1-5 (Ignored) has no test",
+            "tests/acceptance.txt: S1-6 (No test) has no test",
+        ];
+        assert_eq!(broken.len(), starts.len(), "{broken:#?}");
+        assert!(broken.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{broken:#?}");
+        assert!(check(&[]).is_err(), "a list that is gone is not an empty one");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod product;
 mod results;
 mod setup;
 mod shell;
+mod source;
 mod suite;
 mod test;
 mod tidy;
@@ -49,7 +50,7 @@ enum Command {
     /// Runs tests: unit, api, cluster, peers or soak; everything but soak when none is named
     ///
     /// unit needs nothing. api starts an API server, cluster a node that runs pods (as root). peers are other
-    /// people's clients and servers. soak takes long and is never run by ci. A filter is a part of a test's name.
+    /// people's clients and servers. soak are tests of api that take long, and ci never runs them. A filter is a part of a test's name.
     Test(test::Arguments),
     /// Shows which acceptance items have tests, and how their last run ended
     Acceptance(acceptance::Arguments),

@@ -105,16 +105,18 @@ impl Suite {
         }
     }
 
-    /// Runs the tests whose names contain one of `filters`, or all, and shows what they print.
+    /// Runs the tests whose names contain one of `filters`, or all, with options of the test program, and shows what they
+    /// print.
     pub(crate) async fn run(
         &self,
         filters: &[String],
+        options: &[&str],
         environment: &[(String, String)],
         tests_at_once: usize,
         limit: Duration,
     ) -> Result<Report> {
         let mut command = tokio::process::Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "--"]).arg(&self.executable).args(filters);
+        command.args(["--pdeathsig", "KILL", "--"]).arg(&self.executable).args(filters).args(options);
         command.arg(format!("--test-threads={tests_at_once}"));
         command.current_dir(&self.folder).envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);

@@ -42,6 +42,10 @@ struct Tier {
     by_default: bool,
     /// Whether they need the official SDKs.
     peers: bool,
+    /// The package that they are in, `tests-<this>`.
+    package: &'static str,
+    /// Whether they are those that are marked as ignored there, because they take long.
+    ignored: bool,
 }
 
 const MINUTE: u64 = 60;
@@ -53,6 +57,8 @@ const TIERS: [Tier; 5] = [
         limit: Duration::from_secs(15 * MINUTE),
         by_default: true,
         peers: false,
+        package: "unit",
+        ignored: false,
     },
     Tier {
         name: "api",
@@ -61,6 +67,8 @@ const TIERS: [Tier; 5] = [
         limit: Duration::from_secs(20 * MINUTE),
         by_default: true,
         peers: false,
+        package: "api",
+        ignored: false,
     },
     Tier {
         name: "cluster",
@@ -69,6 +77,8 @@ const TIERS: [Tier; 5] = [
         limit: Duration::from_secs(30 * MINUTE),
         by_default: true,
         peers: false,
+        package: "cluster",
+        ignored: false,
     },
     Tier {
         name: "peers",
@@ -77,22 +87,26 @@ const TIERS: [Tier; 5] = [
         limit: Duration::from_secs(30 * MINUTE),
         by_default: true,
         peers: true,
+        package: "peers",
+        ignored: false,
     },
     Tier {
         name: "soak",
-        cluster: Some(thv_testbed::Tier::Full),
+        cluster: Some(thv_testbed::Tier::Api),
         tests_at_once: 1,
         limit: Duration::from_secs(24 * 60 * MINUTE),
         by_default: false,
-        peers: true,
+        peers: false,
+        package: "api",
+        ignored: true,
     },
 ];
 
 impl Tier {
-    /// The tests of a tier are the package `tests-<tier>`; unit tests are all the others.
+    /// Packages that belong to no other tier hold unit tests.
     fn has(self, suite: &Suite) -> bool {
         match suite.package.strip_prefix("tests-") {
-            Some(name) => name == self.name,
+            Some(name) => name == self.package,
             None => self.name == "unit",
         }
     }
@@ -121,7 +135,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         };
         for (suite, report) in chosen.iter().zip(reports) {
             totals.add(suite, &report);
-            results.record(suite.name(), report.tests, filters.is_empty());
+            let is_whole = filters.is_empty() && !tier.ignored;
+            results.record(suite.name(), report.tests, is_whole);
         }
         results.save()?;
         say(&format!("{} tests took {}", tier.name, watch.seconds()));
@@ -149,7 +164,8 @@ async fn run_suites(
     let mut reports = Vec::new();
     for suite in suites {
         println!("--- {}", suite.name());
-        reports.push(suite.run(filters, environment, tier.tests_at_once, tier.limit).await?);
+        let ignored: &[&str] = if tier.ignored { &["--ignored"] } else { &[] };
+        reports.push(suite.run(filters, ignored, environment, tier.tests_at_once, tier.limit).await?);
     }
     if tier.name == "unit" {
         run_command(cargo().args(["test", "--workspace", "--doc", "--quiet", "--"]).args(filters))?;
@@ -262,5 +278,13 @@ mod tests {
     fn words_that_name_no_tier_are_filters() {
         assert_eq!(chosen(&["api", "f09"]), (vec!["api"], vec!["f09".to_owned()]));
         assert_eq!(chosen(&["f09"]).0.len(), 4);
+    }
+
+    #[test]
+    fn soak_tests_are_those_that_api_ignores() {
+        let tier = |name: &str| TIERS.into_iter().find(|tier| tier.name == name).unwrap();
+        let (soak, api) = (tier("soak"), tier("api"));
+        assert_eq!((soak.package, soak.cluster), (api.package, api.cluster));
+        assert!(soak.ignored && !api.ignored);
     }
 }

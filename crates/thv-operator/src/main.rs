@@ -42,6 +42,9 @@ async fn run(options: Options) -> Result<()> {
         None => Config::infer().await.context("no cluster: run in one, or name a --kubeconfig")?,
     };
     config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+    // A request that fails is tried again by the next pass, after its backoff. The client itself would try for minutes,
+    // and nobody would hear why nothing happens.
+    config.default_retry = false;
     let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config)?;
     let (metrics, readiness) = (Metrics::new(), Readiness::default());

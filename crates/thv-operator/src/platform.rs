@@ -21,9 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Waits until all CRDs are served; says which are not.
 pub async fn kinds_are_served(client: &Client, readiness: &Readiness) {
-    let wait = Wait::new(readiness, "asking the API server which kinds it serves");
     let needed = needed();
-    wait.for_answer(async || {
+    insist(readiness, "asking the API server which kinds it serves", async || {
         let mut missing = Vec::new();
         for (version, kinds) in &needed {
             let served = resources(client, version).await?;
@@ -63,17 +62,17 @@ fn needed() -> BTreeMap<String, Vec<Needed>> {
 /// Waits until it is known whether this is OpenShift: only there are Routes.
 pub async fn detect(client: &Client, readiness: &Readiness) -> Platform {
     let (version, routes) = Platform::ROUTES;
-    let wait = Wait::new(readiness, "asking the API server whether this is OpenShift");
-    let platform = wait.for_answer(async || {
+    let platform = insist(readiness, "asking the API server whether this is OpenShift", async || {
         let served = resources(client, version).await.map_err(|error| {
             format!(
-                "cannot find out whether this is OpenShift, and try again; set {} to say so. {error}",
+                "cannot find out whether this is OpenShift; trying again. Set {} to `true` or `false` to decide it. \
+                 {error}",
                 env::OPERATOR_OPENSHIFT
             )
         })?;
         Ok(if served.contains(routes) { Platform::OpenShift } else { Platform::Kubernetes })
-    });
-    let platform = platform.await;
+    })
+    .await;
     tracing::info!(?platform, "the platform is known");
     platform
 }
@@ -88,30 +87,26 @@ async fn resources(client: &Client, version: &str) -> Result<BTreeSet<String>, S
     }
 }
 
-/// Asks again and again, and tells why it does.
-struct Wait<'a>(&'a Readiness);
-
-impl<'a> Wait<'a> {
-    fn new(readiness: &'a Readiness, question: &str) -> Self {
-        readiness.waits_for(question);
-        Self(readiness)
-    }
-
-    /// Returns the first answer. What is in its way is logged when it changes, and is what the probe says.
-    async fn for_answer<T>(&self, mut ask: impl AsyncFnMut() -> Result<T, String>) -> T {
-        let mut told = None;
-        loop {
-            let obstacle = match ask().await {
-                Ok(answer) => return answer,
-                Err(obstacle) => Some(obstacle),
-            };
-            if let Some(obstacle) = obstacle.as_ref().filter(|_| obstacle != told) {
-                tracing::warn!("{obstacle}");
-                self.0.waits_for(obstacle);
-            }
+/// Asks again and again until there is an answer. What is in its way is logged when it changes, and is what the probe
+/// says; before the first try ends, that is the question.
+async fn insist<T>(
+    readiness: &Readiness,
+    question: &str,
+    mut ask: impl AsyncFnMut() -> Result<T, String>,
+) -> T {
+    readiness.waits_for(question);
+    let mut told = String::new();
+    loop {
+        let obstacle = match ask().await {
+            Ok(answer) => return answer,
+            Err(obstacle) => obstacle,
+        };
+        if obstacle != told {
+            tracing::warn!("{obstacle}");
+            readiness.waits_for(&obstacle);
             told = obstacle;
-            tokio::time::sleep(ASK_AGAIN).await;
         }
+        tokio::time::sleep(ASK_AGAIN).await;
     }
 }
 
@@ -124,11 +119,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_waited_for_however_long_it_takes() {
         let (readiness, start) = (Readiness::default(), Instant::now());
-        let wait = Wait::new(&readiness, "asking");
         let mut refusals = 0..1000;
-        let answer =
-            wait.for_answer(async || refusals.next().map_or(Ok("yes"), |count| Err(count.to_string())));
-        assert_eq!(answer.await, "yes");
+        let ask = async || refusals.next().map_or(Ok("yes"), |count| Err(count.to_string()));
+        assert_eq!(insist(&readiness, "asking", ask).await, "yes");
         assert_eq!(start.elapsed(), ASK_AGAIN.saturating_mul(1000));
     }
 

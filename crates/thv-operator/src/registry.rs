@@ -23,7 +23,13 @@ use crate::relation::Relation;
 
 /// The kinds that an operator knows.
 #[derive(Clone, Default)]
-pub struct Registry(Vec<fn(&[Option<String>]) -> Row>);
+pub struct Registry(Vec<MakeRow>);
+
+/// Makes the row of a kind for these scopes.
+type MakeRow = fn(&[Option<String>]) -> Row;
+
+/// Says what is kept of an object.
+type Project<S> = fn(Raw<S>, &Settings) -> Projection<Cached<S>>;
 
 impl Registry {
     /// No kind at all.
@@ -146,7 +152,7 @@ pub(crate) trait AnyObjects: Send + Sync {
 /// The cached objects of the kind `S`.
 pub(crate) struct Objects<S: Kind> {
     pub cache: Cache<Cached<S>>,
-    project: fn(Raw<S>, &Settings) -> Option<Projection<Cached<S>>>,
+    project: Project<S>,
 }
 
 impl<S: Kind> AnyObjects for Objects<S> {
@@ -156,7 +162,7 @@ impl<S: Kind> AnyObjects for Objects<S> {
 
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool) {
         let (project, settings) = (self.project, settings.clone());
-        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| project(raw, &settings));
+        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| Some(project(raw, &settings)));
     }
 
     fn ready(&self) -> BoxFuture<'_, ()> {

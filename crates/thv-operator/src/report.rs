@@ -60,19 +60,10 @@ impl<S: Planned> Pass<'_, S> {
         failure: &Failure,
         stable: &str,
     ) -> Result<(), PassError> {
-        let before = cached.live_status().map(|status| self.ours(cached, status));
-        let status = S::failing_status(before.as_ref(), &self.observation(cached), failure);
+        let before = cached.our_status();
+        let status = S::failing_status(before.as_ref(), &cached.observation(), failure);
         let is_said = before.is_some_and(|before| says_the_same::<S>(&before, &status, stable));
         if is_said { Ok(()) } else { self.write_status(cached, &status).await.map(drop) }
-    }
-
-    /// A status without the conditions of others.
-    fn ours(&self, cached: &Cached<S>, status: &S::Status) -> S::Status {
-        let mut status = status.clone();
-        if let Some(conditions) = S::conditions_mut(&mut status) {
-            conditions.retain(|condition| cached.conditions.contains(&condition.type_));
-        }
-        status
     }
 }
 

@@ -1,8 +1,6 @@
 //! Small rooms: a file that has grown too long holds two.
 
-use std::path::Path;
-
-use super::Source;
+use crate::source::Source;
 
 /// The most lines that a Rust file may have.
 const LIMIT: usize = 400;
@@ -16,9 +14,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
 
 fn check_with(sources: &[Source], longer: &[(&str, usize, &str)]) -> Vec<String> {
     let mut broken = Vec::new();
-    let is_rust =
-        |source: &&Source| Path::new(&source.path).extension().is_some_and(|extension| extension == "rs");
-    for source in sources.iter().filter(is_rust) {
+    for source in sources.iter().filter(|source| source.is_rust()) {
         let lines = source.text.lines().count();
         let allowed =
             longer.iter().find(|(path, ..)| *path == source.path).map_or(LIMIT, |(_, lines, _)| *lines);

@@ -1,6 +1,6 @@
 //! Documents stay true: an invariant, and a difference from ToolHive, names the test that shows it.
 
-use super::Source;
+use crate::source::Source;
 
 const INVARIANTS: &str = "ARCHITECTURE.md";
 const DIFFERENCES: &str = "docs/differences.md";

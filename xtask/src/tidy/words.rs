@@ -1,6 +1,6 @@
 //! Words that do not belong into the project.
 
-use super::Source;
+use crate::source::Source;
 
 /// A word, and what to do instead.
 const FORBIDDEN: &[(&str, &str)] = &[

@@ -1,14 +1,14 @@
 //! The rules for writing to the API server are written down, and a PUT does not get past clippy.
 
-use super::{Source, sources};
 use crate::shell::root;
+use crate::source::{self, Source};
 
 /// What sends a PUT.
 const PUTS: [&str; 3] = ["replace", "replace_status", "replace_scale"];
 
 #[test]
 fn s3_12_the_write_rules_are_written_down_and_put_is_forbidden() {
-    let sources = sources(&root()).unwrap();
+    let sources = source::all(&root()).unwrap();
     let text = |path: &str| sources.iter().find(|source| source.path == path).unwrap().text.as_str();
 
     let document = text("CONTRIBUTING.md");
@@ -58,8 +58,7 @@ fn a_put_is_told_from_a_text_with_something_replaced() {
 
 /// Whether it ends up in a program that writes to an API server.
 fn is_product(source: &Source) -> bool {
-    let is_rust = std::path::Path::new(&source.path).extension().is_some_and(|extension| extension == "rs");
-    is_rust && source.path.starts_with("crates/") && source.path.contains("/src/")
+    source.is_rust() && source.path.starts_with("crates/") && source.path.contains("/src/")
 }
 
 /// The places in the code, tests aside, that send a PUT.

@@ -8,6 +8,8 @@ mod golden;
 mod properties;
 mod reasons;
 mod recorded;
+#[path = "../../../../tests/recordings/mod.rs"]
+mod recordings;
 mod refusing;
 mod resolving;
 mod single_edit;

@@ -1,13 +1,11 @@
 //! Configurations that the Go operator wrote, compared with ours. Deliberate differences are listed.
 
-use std::fs;
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use thv_plan::mcp_server::{resolve, run_config as build, wiring};
 use thv_plan::run_config::VolumeWiring;
 use thv_plan::{EnvValue, VolumeSource};
 
+use crate::recordings::recorded;
 use crate::support::Manifests;
 
 /// A difference that we want: the place, what was recorded there, and what we write.
@@ -37,31 +35,19 @@ const DELIBERATE: &[Difference] = &[
     differs("plain-stdio", "/middleware_configs/usagemetrics", None),
 ];
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/go-objects")
-}
-
 /// What was applied, with the servers as the API server made them: with defaults and generations.
-fn applied() -> Option<Manifests> {
-    let Ok(input) = fs::read_to_string(folder().join("input.yaml")) else {
-        println!("skipped: there are no recorded objects beside the repository");
-        return None;
-    };
-    let mut manifests = Manifests::parse(&input);
-    for server in recorded("mcpservers.yaml") {
-        manifests.add(server);
+fn applied() -> Manifests {
+    let mut manifests = Manifests::default();
+    for object in recorded("input").into_iter().chain(recorded("mcpservers")) {
+        manifests.add(object);
     }
-    Some(manifests)
-}
-
-fn recorded(file: &str) -> Vec<Value> {
-    serde_saphyr::from_multiple(&fs::read_to_string(folder().join(file)).unwrap()).unwrap()
+    manifests
 }
 
 #[test]
 fn differ_from_ours_only_where_we_want_it() {
-    let Some(manifests) = applied() else { return };
-    let recorded = recorded("configmaps.yaml");
+    let manifests = applied();
+    let recorded = recorded("configmaps");
     for server in ["plain-stdio", "web"] {
         let map =
             recorded.iter().find(|map| map["metadata"]["name"] == format!("{server}-runconfig")).unwrap();
@@ -84,8 +70,8 @@ fn differ_from_ours_only_where_we_want_it() {
 
 #[test]
 fn pods_have_the_variables_and_volumes_that_ours_have() {
-    let Some(manifests) = applied() else { return };
-    let deployments = recorded("deployments.yaml");
+    let manifests = applied();
+    let deployments = recorded("deployments");
     let web = deployments.iter().find(|it| it["metadata"]["name"] == "web").unwrap();
     let pod = &web["spec"]["template"]["spec"];
     let container = &pod["containers"][0];

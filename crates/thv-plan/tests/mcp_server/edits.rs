@@ -43,11 +43,47 @@ pub(crate) fn leaves(value: &Value, pointer: &str, all: &mut Vec<String>) {
 
 /// Another value for a leaf of what a server refers to.
 pub(crate) fn far_another(pointer: &str, value: &Value) -> Value {
-    match pointer.rsplit('/').next().unwrap() {
-        "samplingRate" => json!("0.2"),
-        "failurePolicy" => json!("ignore"),
-        "timeout" => json!("6s"),
-        "type" => json!("kubernetesServiceAccount"),
+    match (pointer.rsplit('/').next().unwrap(), value.as_str().unwrap_or_default()) {
+        ("samplingRate", _) => json!("0.2"),
+        ("failurePolicy", _) => json!("ignore"),
+        ("timeout", "5s") => json!("6s"),
+        ("httpMethod", _) => json!("POST"),
+        ("claim_mapping", _) => json!("mpe"),
+        ("entities_json", _) => json!("[{}]"),
+        // Names that take no hyphen.
+        ("subjectClaim" | "group_entity_type", text) => json!(format!("{text}2")),
+        ("type", "inline") => json!("kubernetesServiceAccount"),
+        ("type", "tokenExchange" | "embeddedAuthServer") => json!("unauthenticated"),
+        ("type", "cedarv1") => json!("httpv1"),
+        ("type", "httpv1") => json!("cedarv1"),
+        ("type", "oidc") => json!("oauth2"),
+        ("type", "oauth2") => json!("oidc"),
+        ("type", "redis") => json!("memory"),
+        (last, text) if DURATIONS.iter().any(|end| last.ends_with(end)) => json!(format!("1{text}")),
         _ => another(pointer, value),
     }
+}
+
+/// How the names of fields end that hold a duration.
+const DURATIONS: [&str; 4] = ["Lifespan", "Timeout", "Age", "Ttl"];
+
+/// What servers refer to, with a twin of each and of every key in it, so that a reference can lead to another one.
+pub(crate) fn with_twins(objects: Vec<Value>) -> Vec<Value> {
+    let mut all = Vec::new();
+    for mut object in objects {
+        for entries in ["data", "stringData"] {
+            if let Some(entries) = object.get_mut(entries).and_then(Value::as_object_mut) {
+                let twins: Vec<_> = entries.iter().map(|(key, value)| (twin(key), value.clone())).collect();
+                entries.extend(twins);
+            }
+        }
+        let mut other = object.clone();
+        other["metadata"]["name"] = json!(twin(object["metadata"]["name"].as_str().unwrap()));
+        all.extend([object, other]);
+    }
+    all
+}
+
+fn twin(name: &str) -> String {
+    format!("{name}-2")
 }

@@ -19,6 +19,11 @@ mod properties;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]
+#[path = "../../../../tests/recordings/mod.rs"]
+mod recordings;
+#[cfg(test)]
+mod references;
+#[cfg(test)]
 mod rendering;
 #[cfg(test)]
 mod replicas;

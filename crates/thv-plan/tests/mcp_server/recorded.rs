@@ -1,18 +1,17 @@
-//! Our children beside those that the Go operator made of the same manifests, where a recording is at hand.
+//! Our children beside those that the Go operator made of the same manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::places::compare;
+use crate::recordings::recorded;
 use crate::support::{Scene, children};
 
 /// What is in a recording because the API server put it there.
 const OF_THE_API_SERVER: &[&str] = &[
     ".metadata.creationTimestamp",
     ".metadata.generation",
-    ".metadata.managedFields",
     ".metadata.namespace",
     ".metadata.ownerReferences[plain-stdio].uid",
     ".metadata.ownerReferences[web].uid",
@@ -71,15 +70,6 @@ const DELIBERATE: &[(&str, &str)] = &[
     ("-sa.metadata.labels", "to find it again when it has to go"),
 ];
 
-fn recordings() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/go-objects");
-    folder.is_dir().then_some(folder)
-}
-
-fn documents(folder: &std::path::Path, file: &str) -> Vec<Value> {
-    serde_saphyr::from_multiple(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
-}
-
 /// Takes arguments apart, so that differences within the patch are seen.
 fn with_readable_arguments(mut object: Value) -> Value {
     let Some(args) = object.pointer_mut("/spec/template/spec/containers/0/args") else { return object };
@@ -92,28 +82,24 @@ fn with_readable_arguments(mut object: Value) -> Value {
 
 #[test]
 fn children_differ_only_where_we_want_it() {
-    let Some(folder) = recordings() else {
-        println!("skipped: there is no recording of the Go operator next to this repository");
-        return;
-    };
-    let mut recorded: BTreeMap<(String, String), Value> = BTreeMap::new();
+    let mut theirs: BTreeMap<(String, String), Value> = BTreeMap::new();
     for file in ["configmaps", "deployments", "rolebindings", "roles", "serviceaccounts", "services"] {
-        for object in documents(&folder, &format!("{file}.yaml")) {
+        for object in recorded(file) {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
-            recorded.insert((text(&object["kind"]), text(&object["metadata"]["name"])), object);
+            theirs.insert((text(&object["kind"]), text(&object["metadata"]["name"])), object);
         }
     }
     let (mut used, mut accidents) = (BTreeSet::new(), Vec::new());
     for server in ["plain-stdio", "web"] {
-        let scene = Scene::from_objects(documents(&folder, "input.yaml"), server);
+        let scene = Scene::from_objects(recorded("input"), server);
         let plan = scene.plan();
         for child in children(&plan) {
             let key = (child.kind().kind().to_owned(), child.name().to_owned());
-            let theirs = recorded.remove(&key).unwrap_or_else(|| panic!("{key:?} is not recorded"));
+            let recorded = theirs.remove(&key).unwrap_or_else(|| panic!("{key:?} is not recorded"));
             let mut lines = BTreeSet::new();
             let name = format!("{} {}", key.0, key.1);
             let ours = with_readable_arguments(child.body().clone());
-            compare(&with_readable_arguments(theirs), &ours, &name, &mut lines);
+            compare(&with_readable_arguments(recorded), &ours, &name, &mut lines);
             lines.retain(|line| !OF_THE_API_SERVER.iter().any(|field| line.ends_with(field)));
             // The configuration is compared where it is built, key by key.
             lines.retain(|line| !line.contains("runconfig.json"));
@@ -124,7 +110,7 @@ fn children_differ_only_where_we_want_it() {
                 }
             }
         }
-        let left: Vec<_> = recorded.keys().filter(|(_, name)| name.starts_with(server)).collect();
+        let left: Vec<_> = theirs.keys().filter(|(_, name)| name.starts_with(server)).collect();
         assert!(left.is_empty(), "ours has no {left:?}");
     }
     assert!(accidents.is_empty(), "not deliberate: {accidents:#?}");

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use thv_plan::{Read, Reference, Referent, Referred};
+use serde_json::Value;
 
 use crate::difference::differences;
-use crate::edits::{another, leaves};
-use crate::support::{Scene, assert_on_file, folder};
+use crate::edits::{another, leaves, with_twins};
+use crate::support::{Scene, assert_on_file, example, folder, is_server};
 
 /// Leaves that change nothing, and why.
 const IDLE: &[(&str, &str)] = &[
@@ -22,58 +22,16 @@ const IDLE: &[(&str, &str)] = &[
     ("/groupRef/name", "nothing that runs depends on the group, and the other one is fine as well"),
 ];
 
-/// The full example, with a twin of everything that it refers to and of every key in that.
-pub(crate) fn scene() -> Scene {
-    let mut scene = Scene::example("full.yaml", "web");
-    let known = &mut scene.snapshot.references;
-    let twins = [
-        (Referred::OidcConfig, "corp-oidc"),
-        (Referred::ToolConfig, "few-tools"),
-        (Referred::TelemetryConfig, "otel"),
-        (Referred::ExternalAuthConfig, "exchange"),
-        (Referred::WebhookConfig, "hooks"),
-        (Referred::Group, "tools"),
-    ];
-    for (kind, name) in twins {
-        let referent = match kind {
-            Referred::OidcConfig => {
-                known.oidc_config(name).found().cloned().map(|it| Referent::OidcConfig(it.into()))
-            }
-            Referred::ToolConfig => {
-                known.tool_config(name).found().cloned().map(|it| Referent::ToolConfig(it.into()))
-            }
-            Referred::TelemetryConfig => {
-                known.telemetry_config(name).found().cloned().map(|it| Referent::TelemetryConfig(it.into()))
-            }
-            Referred::ExternalAuthConfig => known
-                .external_auth_config(name)
-                .found()
-                .cloned()
-                .map(|it| Referent::ExternalAuthConfig(it.into())),
-            Referred::WebhookConfig => {
-                known.webhook_config(name).found().cloned().map(|it| Referent::WebhookConfig(it.into()))
-            }
-            _ => known.group(name).found().cloned().map(|it| Referent::Group(it.into())),
-        };
-        known.insert(Reference::new(kind, &format!("{name}-2")), Read::Found(referent.unwrap()));
-    }
-    for name in ["keys", "redis-auth"] {
-        let mut keys = known.secret(name).found().cloned().unwrap();
-        keys.extend(keys.clone().into_iter().map(|key| format!("{key}-2")));
-        for name in [name.to_owned(), format!("{name}-2")] {
-            let referent = Referent::Secret(keys.clone().into());
-            known.insert(Reference::new(Referred::Secret, &name), Read::Found(referent));
-        }
-    }
-    for name in ["profiles", "corp-ca"] {
-        let mut data = known.config_map(name).found().cloned().unwrap();
-        data.extend(data.clone().into_iter().map(|(key, value)| (format!("{key}-2"), value)));
-        for name in [name.to_owned(), format!("{name}-2")] {
-            let referent = Referent::ConfigMap(data.clone().into());
-            known.insert(Reference::new(Referred::ConfigMap, &name), Read::Found(referent));
-        }
-    }
-    scene
+/// All servers of the examples, and what they refer to, with a twin of each.
+pub(crate) fn objects() -> Vec<Value> {
+    let all = [example("full.yaml"), example("more.yaml")].concat();
+    let (servers, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_server);
+    [servers, with_twins(others)].concat()
+}
+
+/// The full example.
+fn scene() -> Scene {
+    Scene::from_objects(objects(), "web")
 }
 
 #[test]
@@ -111,6 +69,6 @@ fn the_example_has_every_field() {
     let spec = serde_json::to_value(&scene().snapshot.owner.spec).unwrap();
     let missing: Vec<_> =
         fields.as_object().unwrap().keys().filter(|field| spec.get(field).is_none()).collect();
-    // These exclude others that the example has; tests of their own cover them.
+    // These exclude others that the example has. Further examples have the first two.
     assert_eq!(missing, ["authServerRef", "authzConfigRef", "serviceAccount"]);
 }

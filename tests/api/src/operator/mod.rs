@@ -159,6 +159,8 @@ async fn program(
         .args(arguments.iter().copied())
         .args(["--kubeconfig"])
         .args([kubeconfig])
+        // Rules edit what servers refer to by the hundred, and each edit is a rollout.
+        .args(["--max-rollouts-per-second", "1000"])
         .env("WATCH_NAMESPACE", space.namespace())
         .env("POD_NAMESPACE", space.namespace())
         .env("OPERATOR_OPENSHIFT", "false")

@@ -1,7 +1,7 @@
 //! Objects as the Go operator leaves them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../../../recordings/mod.rs"]
+mod recordings;
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -27,63 +27,11 @@ const GO: &str = "thv-operator";
 /// An annotation that the Go operator leaves on Deployments, and that nothing depends on any more.
 const STALE: &str = "toolhive.stacklok.io/podtemplatespec-hash";
 
-/// The folder with objects recorded from the Go operator, if it is there.
-fn recorded() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/go-objects");
-    folder.is_dir().then_some(folder)
-}
-
-/// One recorded object of the server `plain-stdio`, or the same thing by hand.
-fn object(recorded: Option<&Path>, plural: &str, name: &str) -> Result<Value> {
-    let Some(folder) = recorded else { return Ok(by_hand(plural, name)) };
-    let text = fs::read_to_string(folder.join(format!("{plural}.yaml")))?;
-    let all: Vec<Value> = serde_saphyr::from_multiple(&text)?;
-    let found = all.into_iter().find(|object| object["metadata"]["name"] == name);
+/// One recorded object of the server `plain-stdio`.
+fn object(plural: &str, name: &str) -> Result<Value> {
+    let mut all = recordings::recorded(plural).into_iter();
+    let found = all.find(|object| object["metadata"]["name"] == name);
     found.with_context(|| format!("no {name} among the recorded {plural}"))
-}
-
-/// What matters of the recorded objects.
-fn by_hand(plural: &str, name: &str) -> Value {
-    let labels = json!({
-        "app": "mcpserver", "app.kubernetes.io/instance": "plain-stdio", "app.kubernetes.io/name": "mcpserver",
-        "toolhive": "true", "toolhive-name": "plain-stdio",
-    });
-    let mut body = json!({"metadata": {"name": name, "labels": labels, "ownerReferences": [{
-        "apiVersion": "toolhive.stacklok.dev/v1beta1", "kind": "MCPServer", "name": "plain-stdio", "uid": "",
-        "controller": true, "blockOwnerDeletion": true,
-    }]}});
-    match plural {
-        "mcpservers" => {
-            body = json!({
-                "metadata": {"name": name},
-                "spec": {"image": "localhost/files:1", "transport": "stdio"},
-                "status": {"phase": "Pending", "message": "MCP server is being created", "observedGeneration": 1},
-            });
-        }
-        "deployments" => {
-            let container = json!({
-                "name": "toolhive", "image": "localhost/proxyrunner:old",
-                "args": ["run", "localhost/files:1"],
-                "env": [{"name": "HOME", "value": "/tmp"}, {"name": "XDG_CONFIG_HOME", "value": "/tmp"}],
-                "volumeMounts": [{"name": "runconfig", "mountPath": "/etc/runconfig", "readOnly": true}],
-            });
-            let config = json!({"name": "runconfig", "configMap": {"name": "plain-stdio-runconfig"}});
-            body["spec"] = json!({
-                "replicas": 1, "selector": {"matchLabels": labels},
-                "template": {
-                    "metadata": {"labels": labels, "annotations": {}},
-                    "spec": {"containers": [container], "volumes": [config]},
-                },
-            });
-        }
-        "services" => {
-            let port = json!({"name": "http", "port": 8080, "targetPort": 8080});
-            body["spec"] = json!({"selector": labels, "ports": [port]});
-        }
-        "configmaps" => body["data"] = json!({"runconfig.json": "{}"}),
-        _ => {}
-    }
-    body
 }
 
 /// Puts an object of the Go operator on the API server, as that has done it: by a plain creation under its name.
@@ -111,7 +59,7 @@ where
 /// Removes what the API server sets.
 fn strip(object: &mut Value) {
     let metadata = object["metadata"].as_object_mut().unwrap();
-    for field in ["managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "namespace"] {
+    for field in ["resourceVersion", "uid", "creationTimestamp", "generation", "namespace"] {
         metadata.remove(field);
     }
     if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
@@ -122,8 +70,8 @@ fn strip(object: &mut Value) {
 }
 
 /// The server, made by its user and then given a finalizer and a status by the Go operator.
-async fn server(space: &Space, folder: Option<&Path>) -> Result<MCPServer> {
-    let mut recorded = object(folder, "mcpservers", "plain-stdio")?;
+async fn server(space: &Space) -> Result<MCPServer> {
+    let mut recorded = object("mcpservers", "plain-stdio")?;
     strip(&mut recorded);
     let status = recorded["status"].take();
     recorded["metadata"].as_object_mut().unwrap().remove("finalizers");
@@ -142,8 +90,8 @@ async fn server(space: &Space, folder: Option<&Path>) -> Result<MCPServer> {
 
 /// The Deployment of an operator that knew neither stamp nor variable, with something that it left there and something
 /// that others have put there.
-async fn deployment(space: &Space, folder: Option<&Path>, server: &MCPServer) -> Result<()> {
-    let mut recorded = object(folder, "deployments", "plain-stdio")?;
+async fn deployment(space: &Space, server: &MCPServer) -> Result<()> {
+    let mut recorded = object("deployments", "plain-stdio")?;
     recorded["metadata"]["annotations"] = json!({STALE: "0123456789abcdef"});
     let template = &mut recorded["spec"]["template"];
     template["metadata"]["annotations"].as_object_mut().unwrap().remove(STAMP);
@@ -161,19 +109,16 @@ async fn deployment(space: &Space, folder: Option<&Path>, server: &MCPServer) ->
     Ok(())
 }
 
-async fn is_taken_over(space: Space, folder: Option<&Path>) -> Result<()> {
+async fn is_taken_over(space: Space) -> Result<()> {
     crds::install(&space).await?;
-    let old = server(&space, folder).await?;
-    let object = |plural: &str, name: &str| object(folder, plural, name);
+    let old = server(&space).await?;
     put::<ServiceAccount>(&space, &old, object("serviceaccounts", "plain-stdio-proxy-runner")?).await?;
     put::<ServiceAccount>(&space, &old, object("serviceaccounts", "plain-stdio-sa")?).await?;
     put::<ConfigMap>(&space, &old, object("configmaps", "plain-stdio-runconfig")?).await?;
     put::<Service>(&space, &old, object("services", "mcp-plain-stdio-proxy")?).await?;
-    if folder.is_some() {
-        put::<Role>(&space, &old, object("roles", "plain-stdio-proxy-runner")?).await?;
-        put::<RoleBinding>(&space, &old, object("rolebindings", "plain-stdio-proxy-runner")?).await?;
-    }
-    deployment(&space, folder, &old).await?;
+    put::<Role>(&space, &old, object("roles", "plain-stdio-proxy-runner")?).await?;
+    put::<RoleBinding>(&space, &old, object("rolebindings", "plain-stdio-proxy-runner")?).await?;
+    deployment(&space, &old).await?;
     let made_by_go = Children::of(&space, &old).await?;
     let uid = space.api::<Deployment>().get("plain-stdio").await?.metadata.uid;
 
@@ -227,15 +172,8 @@ async fn is_taken_over(space: Space, folder: Option<&Path>) -> Result<()> {
 }
 
 #[tokio::test]
-async fn s0_09_an_older_deployment_gets_stamp_and_variables_with_one_rollout() {
-    in_namespace(async |space| is_taken_over(space, None).await).await;
-}
-
-#[tokio::test]
-async fn s0_09_recorded_objects_are_taken_over_with_one_rollout() {
-    // Without the recordings this is the same test once more.
-    let folder = recorded();
-    in_namespace(async |space| is_taken_over(space, folder.as_deref()).await).await;
+async fn s0_09_recorded_objects_get_stamp_and_variables_with_one_rollout() {
+    in_namespace(is_taken_over).await;
 }
 
 /// Who has written the status.

@@ -11,6 +11,10 @@ use thv_testbed::{Pattern, Space};
 pub(super) mod edits;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/places.rs"]
 pub(super) mod places;
+#[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
+pub(super) mod references;
+
+use references::Reference;
 
 /// A kind that has children.
 pub(crate) struct Case {
@@ -31,13 +35,15 @@ pub(crate) struct Case {
     pub(super) is_converged: fn(&DynamicObject) -> bool,
     /// What every pass over an object of the example or of `more` asks for once, and no pass over a minimal one.
     pub(super) pulse: fn() -> Pattern,
+    /// Has an object refer to a key of a Secret, which every pass over it then asks for.
+    pub(super) refer_to_secret: fn(&mut Value, name: &str, key: &str),
 
     /// What follows from an edit of each leaf of its spec.
     pub(super) near: &'static str,
     /// What follows from an edit of each leaf of what it refers to.
     pub(super) far: &'static str,
-    /// Where its spec names what it refers to.
-    pub(super) references: &'static [(&'static str, &'static str)],
+    /// What the objects of the example and of `more` refer to.
+    pub(super) references: &'static [Reference],
     pub(super) another: fn(&str, &Value) -> Value,
     pub(super) far_another: fn(&str, &Value) -> Value,
     /// Leaves that the API server does not let anybody change alone, and why.
@@ -61,9 +67,9 @@ impl Case {
         read(self.example)
     }
 
-    /// All objects of `more`.
-    pub(super) fn more(&self) -> Result<Vec<Value>> {
-        read(self.more)
+    /// All objects of the example and of `more`.
+    pub(super) fn all(&self) -> Result<Vec<Value>> {
+        Ok([self.objects()?, read(self.more)?].concat())
     }
 
     /// Whether a manifest is of the kind itself, and not of something that it refers to.
@@ -73,7 +79,7 @@ impl Case {
 
     /// The object of the example.
     pub(super) fn full(&self) -> Result<Value> {
-        named(&self.objects()?, self.kind).cloned()
+        named(&self.objects()?, self.kind, self.name).cloned()
     }
 
     /// A manifest with this name and spec.
@@ -101,9 +107,10 @@ fn read(text: &str) -> Result<Vec<Value>> {
     Ok(all)
 }
 
-/// The first object of a kind.
-pub(super) fn named<'a>(all: &'a [Value], kind: &str) -> Result<&'a Value> {
-    all.iter().find(|object| object["kind"] == kind).with_context(|| format!("the example has no {kind}"))
+/// The object of a kind and a name.
+pub(super) fn named<'a>(all: &'a [Value], kind: &str, name: &str) -> Result<&'a Value> {
+    let found = all.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name);
+    found.with_context(|| format!("no example has a {kind} {name}"))
 }
 
 /// The kind of an object, as the API server knows it.

@@ -24,7 +24,7 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
 
 /// Everything that is watched is touched, the operator starts anew, and its watches do.
 async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result<()> {
-    let named = populate(world, operator).await?;
+    let named = populate(world, operator, world.case.all()?).await?;
     let mut still = Still::read(world).await?;
     for touch in ["labels", "annotations"] {
         touch_all(world, operator, &named, &mut still, touch).await?;
@@ -64,11 +64,14 @@ async fn led_by_others(world: &World) -> Result<()> {
     assert_starts_over(world, &other, mark, &still).await.with_context(|| tail(&other))
 }
 
-/// Makes every object of the case and all that they live among, and waits until everything is at rest. Returns what
-/// belongs to nobody.
-async fn populate(world: &World, operator: &Operator) -> Result<BTreeSet<Title>> {
+/// Makes objects of the case, with what they refer to and all that they live among, and waits until everything is at
+/// rest. Returns what belongs to nobody.
+pub(super) async fn populate(
+    world: &World,
+    operator: &Operator,
+    mut all: Vec<Value>,
+) -> Result<BTreeSet<Title>> {
     let case = world.case;
-    let mut all = [case.objects()?, case.more()?].concat();
     // What is referred to comes first.
     all.sort_by_key(|object| case.is_of_kind(object));
     let mut named = BTreeSet::new();
@@ -186,7 +189,7 @@ async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, stil
 
 /// What must not move: the objects of the case and their children.
 #[derive(Debug, PartialEq)]
-struct Still {
+pub(super) struct Still {
     /// The identity and the version of each.
     versions: BTreeMap<Title, (Option<String>, Option<String>)>,
     statuses: BTreeMap<String, Value>,
@@ -194,7 +197,7 @@ struct Still {
 }
 
 impl Still {
-    async fn read(world: &World) -> Result<Self> {
+    pub(super) async fn read(world: &World) -> Result<Self> {
         let plural = resource_of(&world.case.full()?).plural;
         let (mut versions, mut statuses) = (BTreeMap::new(), BTreeMap::new());
         let mut children = BTreeSet::new();
@@ -230,7 +233,7 @@ impl Still {
         Ok(())
     }
 
-    async fn assert_is_so(&self, world: &World) -> Result<()> {
+    pub(super) async fn assert_is_so(&self, world: &World) -> Result<()> {
         assert_eq!(*self, Self::read(world).await?);
         Ok(())
     }

@@ -9,30 +9,19 @@ use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Mark, Space, wait};
 
-use super::case::{Case, named, places};
+use super::case::references::Reference;
+use super::case::{Case, edits, named, places};
 use super::world::{Place, World, name_of, put};
 use crate::fixture::json_of;
 use crate::operator::Operator;
 
-/// Makes everything that the example refers to, with a twin of each and of every key.
+/// Makes everything that the objects of a case refer to, with a twin of each and of every key.
 pub(super) async fn make_twins(space: &Space, case: &Case) -> Result<()> {
-    for mut object in case.objects()?.into_iter().filter(|object| !case.is_of_kind(object)) {
-        for entries in ["data", "stringData"] {
-            let twins: Vec<_> = object[entries].as_object().into_iter().flatten().map(twin).collect();
-            if let Some(entries) = object.get_mut(entries).and_then(Value::as_object_mut) {
-                entries.extend(twins);
-            }
-        }
-        let name = name_of(&object);
-        for name in [name.clone(), format!("{name}-2")] {
-            put(space, &object, &name).await?;
-        }
+    let others = case.all()?.into_iter().filter(|object| !case.is_of_kind(object)).collect();
+    for object in edits::with_twins(others) {
+        put(space, &object, &name_of(&object)).await?;
     }
     Ok(())
-}
-
-fn twin((key, value): (&String, &Value)) -> (String, Value) {
-    (format!("{key}-2"), value.clone())
 }
 
 /// What is at a pointer of an object.
@@ -51,29 +40,34 @@ pub(crate) async fn set((api, name): &Place, pointer: &str, value: &Value) -> Re
 pub(super) struct Lane {
     world: World,
     pub(super) own: Place,
+    /// The name that it has in the example.
+    example: &'static str,
     /// What it refers to alone.
     pub(super) far: Option<Place>,
 }
 
 impl Lane {
-    /// Makes the object of the example under another name. With a kind and a place in the spec, it gets an object of
-    /// that kind for its own.
-    pub(super) async fn start(world: &World, name: &str, far: Option<(&str, &str)>) -> Result<Self> {
-        let mut owner = world.case.full()?;
-        let far = match far {
-            None => None,
-            Some((kind, reference)) => {
-                *owner.pointer_mut(reference).context("the example does not refer to it")? = json!(name);
-                Some(put(&world.space, named(&world.case.objects()?, kind)?, name).await?)
-            }
-        };
-        let own = put(&world.space, &owner, name).await?;
-        Ok(Self { world: world.clone(), own, far })
+    /// Makes the object of the example under another name.
+    pub(super) async fn near(world: &World, name: &str) -> Result<Self> {
+        let own = put(&world.space, &world.case.full()?, name).await?;
+        Ok(Self { world: world.clone(), own, example: world.case.name, far: None })
     }
 
-    /// An object that is there.
+    /// Makes the object that refers to another one, under another name, with that one for its own.
+    pub(super) async fn far(world: &World, name: &str, reference: &Reference) -> Result<Self> {
+        let (case, all) = (world.case, world.case.all()?);
+        let Reference { owner, place, kind, name: referent } = reference;
+        let far = put(&world.space, named(&all, kind, referent)?, name).await?;
+        let mut manifest = named(&all, case.kind, owner)?.clone();
+        *manifest.pointer_mut(place).with_context(|| format!("{owner} has no {place}"))? = json!(name);
+        let own = put(&world.space, &manifest, name).await?;
+        Ok(Self { world: world.clone(), own, example: owner, far: Some(far) })
+    }
+
+    /// An object that is there, and like that of the example.
     pub(super) fn of(world: &World, name: &str) -> Self {
-        Self { world: world.clone(), own: (world.own.clone(), name.to_owned()), far: None }
+        let own = (world.own.clone(), name.to_owned());
+        Self { world: world.clone(), own, example: world.case.name, far: None }
     }
 
     /// The object and all its children, once the operator has dealt with the object as it is and its Deployments have
@@ -146,7 +140,7 @@ impl Lane {
 
     /// What a child is called in the lists, where the object has the name that it has in the example.
     fn title(&self, resource: &ApiResource, name: &str) -> String {
-        format!("{} {}", resource.kind, name.replace(&self.own.1, self.world.case.name))
+        format!("{} {}", resource.kind, name.replace(&self.own.1, self.example))
     }
 
     /// A child without what others write as a consequence.
@@ -164,7 +158,7 @@ impl Lane {
         }
         // A list gives its entries no kind of their own.
         fields.retain(|name, _| !["apiVersion", "kind"].contains(&name.as_str()));
-        Ok(serde_json::from_str(&child.to_string().replace(&self.own.1, self.world.case.name))?)
+        Ok(serde_json::from_str(&child.to_string().replace(&self.own.1, self.example))?)
     }
 }
 

@@ -10,6 +10,7 @@ use thv_api::kinds::MCPServer;
 use thv_api::names::annotations;
 use thv_testbed::{Pattern, Verb, in_namespace};
 
+use super::case::references::REFERENCES;
 use super::case::{Case, edits, is_observed};
 use super::crash::Workload;
 use super::{crash, fixed_point, foreign, single_edit, withdrawal};
@@ -19,21 +20,7 @@ pub(super) const MCP_SERVER: Case = Case {
     kind: "MCPServer",
     example: include_str!("../../../../../crates/thv-plan/tests/examples/full.yaml"),
     name: "web",
-    more: r#"
-apiVersion: toolhive.stacklok.dev/v1beta1
-kind: MCPAuthzConfig
-metadata: {name: rules}
-spec: {type: cedarv1, config: {policies: ["permit(principal, action, resource);"]}}
----
-apiVersion: toolhive.stacklok.dev/v1beta1
-kind: MCPServer
-metadata: {name: ruled}
-spec:
-  image: localhost/server:1
-  transport: streamable-http
-  authzConfigRef: {name: rules}
-  secrets: [{name: redis-auth, key: password}]
-"#,
+    more: include_str!("../../../../../crates/thv-plan/tests/examples/more.yaml"),
     minimal: super::super::minimal,
     companions,
     children: || {
@@ -48,22 +35,43 @@ spec:
     },
     is_converged: is_observed,
     pulse: || Pattern::verb(Verb::Get).of("secrets").named("redis-auth"),
+    refer_to_secret: |server, name, key| {
+        let secrets = server["spec"]["secrets"].as_array_mut();
+        secrets.expect("every example has secrets").push(json!({"name": name, "key": key}));
+    },
 
     near: include_str!("../../../../../crates/thv-plan/tests/golden/single-edit.txt"),
     far: include_str!("../../../../../crates/thv-plan/tests/golden/far-edit.txt"),
-    references: &[
-        ("MCPOIDCConfig", "/spec/oidcConfigRef/name"),
-        ("MCPTelemetryConfig", "/spec/telemetryConfigRef/name"),
-        ("MCPToolConfig", "/spec/toolConfigRef/name"),
-        ("MCPExternalAuthConfig", "/spec/externalAuthConfigRef/name"),
-        ("MCPWebhookConfig", "/spec/webhookConfigRef/name"),
-    ],
+    references: REFERENCES,
     another: edits::another,
     far_another: edits::far_another,
     refused: &[
-        ("/authzConfig/type", "the schema wants the field that belongs to the type"),
+        ("/authzConfig/type", FIELD_OF_TYPE),
         ("/sessionStorage/provider", "the schema wants Redis where there are rate limits"),
-        ("MCPOIDCConfig /spec/type", "the schema wants the field that belongs to the type"),
+        ("MCPOIDCConfig corp-oidc /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig exchange /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig sign-in /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig registering /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig registered /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig discovering /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig sign-in /spec/embeddedAuthServer/upstreamProviders/0/type", FIELD_OF_TYPE),
+        (
+            "MCPExternalAuthConfig registering /spec/embeddedAuthServer/upstreamProviders/0/type",
+            FIELD_OF_TYPE,
+        ),
+        ("MCPExternalAuthConfig registered /spec/embeddedAuthServer/upstreamProviders/0/type", FIELD_OF_TYPE),
+        (
+            "MCPExternalAuthConfig discovering /spec/embeddedAuthServer/upstreamProviders/0/type",
+            FIELD_OF_TYPE,
+        ),
+        (
+            "MCPExternalAuthConfig sign-in /spec/embeddedAuthServer/allowConfidentialClientRegistration",
+            "the schema wants it where redirect URIs are forced to be confidential",
+        ),
+        (
+            "MCPExternalAuthConfig sign-in /spec/embeddedAuthServer/insecureAllowHTTP",
+            "the schema wants it off where clients are confidential",
+        ),
     ],
 
     left: &["replicas", "authzConfig"],
@@ -79,6 +87,9 @@ spec:
     },
     stays: &[("Deployment web.spec.replicas", "a count that is taken back is handed over as it is")],
 };
+
+/// Why a type cannot be changed alone.
+const FIELD_OF_TYPE: &str = "the schema wants the field that belongs to the type";
 
 /// The backend as a proxy makes it, and an autoscaler of the proxy.
 fn companions(server: &DynamicObject) -> Vec<Value> {

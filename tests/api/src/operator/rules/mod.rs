@@ -9,6 +9,7 @@ mod fixed_point;
 mod foreign;
 mod lane;
 mod mcp_server;
+mod quiet;
 mod single_edit;
 mod withdrawal;
 mod world;

@@ -10,6 +10,7 @@ use futures::future::try_join_all;
 use kube::api::DynamicObject;
 use thv_testbed::Space;
 
+use super::case::references::Reference;
 use super::case::{Case, edits};
 use super::lane::{self, Lane};
 use super::world::{World, tail};
@@ -46,14 +47,15 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
     let (near, far) = (expectations(case.near), expectations(case.far));
     let mut lanes = Vec::new();
     for number in 0..LANES {
-        let lane = Lane::start(&world, &format!("near-{number}"), None).await?;
+        let lane = Lane::near(&world, &format!("near-{number}")).await?;
         let own: Vec<_> = near.iter().skip(number).step_by(LANES).collect();
         lanes.push(Track::Near(lane, own));
     }
-    for (number, (kind, reference)) in case.references.iter().enumerate() {
-        let lane = Lane::start(&world, &format!("far-{number}"), Some((kind, reference))).await?;
-        let own = far.iter().filter(|(leaf, _)| leaf.starts_with(&format!("{kind} "))).collect();
-        lanes.push(Track::Far(lane, own));
+    for (number, reference) in case.references.iter().enumerate() {
+        // No name is the beginning of another one.
+        let lane = Lane::far(&world, &format!("far-{number:02}"), reference).await?;
+        let own = far.iter().filter(|(leaf, _)| leaf.starts_with(&reference.title(""))).collect();
+        lanes.push(Track::Far(lane, *reference, own));
     }
     let run = try_join_all(lanes.iter().map(|track| run(&operator, case, track))).await;
     let surprises = run.with_context(|| tail(&operator))?.concat();
@@ -64,25 +66,24 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
 /// An object, and the leaves that are tried on it.
 enum Track<'a> {
     Near(Lane, Vec<(&'a String, &'a BTreeSet<String>)>),
-    Far(Lane, Vec<(&'a String, &'a BTreeSet<String>)>),
+    Far(Lane, Reference, Vec<(&'a String, &'a BTreeSet<String>)>),
 }
 
 async fn run(operator: &Operator, case: &'static Case, track: &Track<'_>) -> Result<Vec<String>> {
     let (lane, leaves, object, another) = match track {
         Track::Near(lane, leaves) => (lane, leaves, &lane.own, case.another),
-        Track::Far(lane, leaves) => {
+        Track::Far(lane, _, leaves) => {
             (lane, leaves, lane.far.as_ref().context("nothing is far")?, case.far_another)
         }
     };
-    let mut surprises = missing(case, track, &object.0.get(&object.1).await?)?;
+    let mut surprises = missing(case, track, &object.0.get(&object.1).await?);
     let mut before = lane.settled(operator).await?;
     for (leaf, expected) in leaves {
         // The leaves of the object itself are named from its spec on.
-        let pointer = match leaf.split_once(' ') {
-            Some((_, pointer)) => pointer.to_owned(),
-            None => format!("/spec{leaf}"),
+        let (short, pointer) = match leaf.rsplit_once(' ') {
+            Some((_, pointer)) => (pointer, pointer.to_owned()),
+            None => (leaf.as_str(), format!("/spec{leaf}")),
         };
-        let short = leaf.split_once(' ').map_or(leaf.as_str(), |(_, pointer)| pointer);
         let live = lane::value(&object.0.get(&object.1).await?, &pointer);
         let Some(live) = live else {
             surprises.push(format!("{leaf} is not there"));
@@ -130,21 +131,14 @@ fn told(expected: &BTreeSet<String>, found: &BTreeSet<String>) -> String {
 }
 
 /// Leaves that are there and on no list.
-fn missing(case: &Case, track: &Track<'_>, live: &DynamicObject) -> Result<Vec<String>> {
+fn missing(case: &Case, track: &Track<'_>, live: &DynamicObject) -> Vec<String> {
     let mut all = Vec::new();
-    let (text, prefix) = match track {
-        Track::Near(..) => (case.near, String::new()),
-        Track::Far(lane, _) => {
-            let kind = &live.types.as_ref().context("an object has no kind")?.kind;
-            assert!(lane.far.is_some());
-            (case.far, format!("{kind} /spec"))
-        }
+    let (known, title): (_, &dyn Fn(&str) -> String) = match track {
+        Track::Near(..) => (case.near, &|leaf| leaf.to_owned()),
+        Track::Far(_, reference, _) => (case.far, &|leaf| reference.title(&format!("/spec{leaf}"))),
     };
     edits::leaves(&live.data["spec"], "", &mut all);
-    let known = expectations(text);
-    let unknown = all.iter().map(|leaf| format!("{prefix}{leaf}")).filter(|leaf| {
-        // Which type of settings there are cannot be changed alone.
-        !known.contains_key(leaf) && leaf != "MCPExternalAuthConfig /spec/type"
-    });
-    Ok(unknown.map(|leaf| format!("{leaf} is on no list")).collect())
+    let known = expectations(known);
+    let titles = all.iter().map(|leaf| title(leaf));
+    titles.filter(|leaf| !known.contains_key(leaf)).map(|leaf| format!("{leaf} is on no list")).collect()
 }

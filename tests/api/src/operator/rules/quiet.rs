@@ -1,0 +1,93 @@
+//! A quiet window: objects of every kind converge and are left alone. Resyncs go on, and nothing is written.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use thv_testbed::{Pattern, Space, Verb, in_namespace};
+
+use super::CASES;
+use super::case::Case;
+use super::fixed_point::{Still, populate};
+use super::world::{World, name_of, tail, writes};
+use crate::operator::{Operator, prepare};
+
+/// How often the operator looks at every object again.
+const RESYNC_PERIOD: &str = "5s";
+/// How long nothing may be written, in every run.
+const WINDOW: Duration = Duration::from_secs(30);
+/// The same where time does not matter.
+const LONG_WINDOW: Duration = Duration::from_mins(10);
+/// How often every object is looked at in a window, at the least.
+const PASSES: usize = 3;
+
+/// The Secret that passes over one object ask for, and no other passes.
+fn heartbeat(name: &str) -> String {
+    format!("heartbeat-{name}")
+}
+
+/// All objects of a case, each with a Secret of its own to refer to.
+fn with_heartbeats(case: &Case) -> Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for mut object in case.all()? {
+        if case.is_of_kind(&object) {
+            let name = heartbeat(&name_of(&object));
+            (case.refer_to_secret)(&mut object, &name, "beat");
+            all.push(json!({
+                "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"beat": "1"},
+            }));
+        }
+        all.push(object);
+    }
+    Ok(all)
+}
+
+async fn rule(space: &Space, window: Duration) -> Result<()> {
+    prepare(space).await?;
+    let operator = Operator::run(space, &BTreeMap::new(), &["--resync-period", RESYNC_PERIOD]).await?;
+    stay_quiet(space, &operator, window).await.with_context(|| tail(&operator))
+}
+
+async fn stay_quiet(space: &Space, operator: &Operator, window: Duration) -> Result<()> {
+    let mut worlds = Vec::new();
+    for case in CASES {
+        let world = World::new(space, case)?;
+        populate(&world, operator, with_heartbeats(case)?).await?;
+        worlds.push(world);
+    }
+    let mut before = Vec::new();
+    for world in &worlds {
+        before.push(Still::read(world).await?);
+    }
+
+    let mark = operator.recorder.mark();
+    // It is the time itself that matters: all of it has to pass.
+    tokio::time::sleep(window).await;
+    let log = operator.recorder.since(mark);
+
+    for object in CASES.iter().map(|case| case.all()).collect::<Result<Vec<_>>>()?.concat() {
+        let name = name_of(&object);
+        if CASES.iter().any(|case| case.is_of_kind(&object)) {
+            let passes = log.only(&Pattern::verb(Verb::Get).of("secrets").named(&heartbeat(&name))).len();
+            ensure!(passes >= PASSES, "there were {passes} passes over {name}, and {PASSES} are needed");
+        }
+    }
+    let written = writes(operator, mark);
+    assert!(written.is_empty(), "{written:#?}");
+    for (world, still) in worlds.iter().zip(before) {
+        still.assert_is_so(world).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn g1_nothing_is_written_in_a_quiet_window_with_resyncs() {
+    in_namespace(async |space| rule(&space, WINDOW).await).await;
+}
+
+#[tokio::test]
+#[ignore = "soak: it takes ten minutes"]
+async fn soak_nothing_is_written_in_a_long_quiet_window_with_resyncs() {
+    in_namespace(async |space| rule(&space, LONG_WINDOW).await).await;
+}
