@@ -38,6 +38,8 @@ pub(crate) struct Converge<'a> {
     versions: BTreeMap<(ChildKind, String), (String, String)>,
     /// When something that was left alone is to be looked at again.
     again: Option<Duration>,
+    /// Whether a Role will be another one than the API server knows.
+    changes_a_role: bool,
 }
 
 /// What is to be done about a child.
@@ -57,7 +59,15 @@ impl<'a> Converge<'a> {
         owner: Owner<'a>,
         regarding: ObjectReference,
     ) -> Self {
-        Self { engine, events, owner, regarding, versions: BTreeMap::new(), again: None }
+        Self {
+            engine,
+            events,
+            owner,
+            regarding,
+            versions: BTreeMap::new(),
+            again: None,
+            changes_a_role: false,
+        }
     }
 
     /// When something that was left alone is to be looked at again.
@@ -73,6 +83,12 @@ impl<'a> Converge<'a> {
             Step::Create => None,
             Step::Apply(live) => Some(self.version(child, &live).await?),
         };
+        match child.kind() {
+            // It is judged by what its Role allows, and that is not what it will be.
+            ChildKind::RoleBinding if self.changes_a_role => return Ok(()),
+            ChildKind::Role => self.changes_a_role = true,
+            _ => {}
+        }
         let live = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
         let judged = self.engine.writer.dry_run(self.owner.key.namespace(), child, live).await;
         let judged = judged.map_err(PassError::from);

@@ -21,6 +21,8 @@ use crate::fixture::{apply, config_map, resource_version};
 async fn a_server_that_is_made_anew_adopts_the_children_that_its_deletion_orphaned() {
     in_namespace(async |space| {
         let scene = Scene::with(&space, json!({})).await?;
+        scene.operator.at_rest().await?;
+        scene.calm().await?;
         let before = scene.children().await?;
         let old = scene.operator.servers().get(NAME).await?;
         scene.operator.servers().delete(NAME, &DeleteParams::orphan()).await?;
@@ -33,7 +35,12 @@ async fn a_server_that_is_made_anew_adopts_the_children_that_its_deletion_orphan
         let writes = scene.done(mark, &Pattern::verb(Verb::Apply));
         let is_child = |name: &str| !name.contains("probe-");
         for write in writes.iter().filter(|write| write.name.as_deref().is_some_and(is_child)) {
-            assert_eq!(write.answered, Some(200), "{write} makes no other object");
+            assert_eq!(
+                write.answered,
+                Some(200),
+                "{write} makes no other object:\n{}",
+                scene.operator.recorder.log()
+            );
         }
         let owner = |uid: &Option<String>| format!("metadata.ownerReferences[{}]", uid.as_deref().unwrap());
         let changed = before.changes(&after);
