@@ -13,6 +13,10 @@ use crate::relation::Relation;
 use crate::snapshot::Dependencies;
 use crate::writer::FinalizerChange;
 
+/// The finalizer by which the API server remembers that whoever deleted an object wants what belongs to it to stay, as
+/// with `kubectl delete --cascade=orphan`. Another object of the same kind and name adopts it.
+const ORPHAN: &str = "orphan";
+
 impl<S: Planned> Pass<'_, S> {
     /// Does what there is to do about an object that is being deleted, and lets it go. Nothing is waited for but those
     /// who refer to it, if the kind says so. What else belongs to it is collected by the API server.
@@ -22,7 +26,9 @@ impl<S: Planned> Pass<'_, S> {
         match S::DELETION {
             Deletion::Nothing => {}
             Deletion::CleanUp { workloads, status } => {
-                self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
+                if !has(&metadata, ORPHAN) {
+                    self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
+                }
                 if let Ok(object) = &cached.object {
                     match self.write_status(cached, &status(object, &cached.observation())).await {
                         Ok(changed) => metadata = changed.unwrap_or(metadata),

@@ -149,7 +149,7 @@ impl<S: Planned> Pass<'_, S> {
         }
         dependencies.settle();
         let again = self.carry_out(&object, &cached, plan).await?;
-        self.engine.succeeded(&self.key);
+        self.engine.forget_failure(&self.key);
         Ok(again)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Instant;
 
 use http::request::Parts;
 use serde_json::Value;
@@ -59,6 +60,8 @@ impl Verb {
 pub struct Exchange {
     /// Its place in the order of arrival, from 0.
     pub number: usize,
+    /// When it arrived.
+    pub at: Instant,
     /// What it does.
     pub verb: Verb,
     /// The path without the query.
@@ -97,6 +100,7 @@ impl Exchange {
         let verb = verb(head.method.as_str(), header(http::header::CONTENT_TYPE), &query, &about);
         Self {
             number: 0,
+            at: Instant::now(),
             verb,
             path,
             query,
