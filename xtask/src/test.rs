@@ -279,4 +279,12 @@ mod tests {
         assert_eq!(chosen(&["api", "f09"]), (vec!["api"], vec!["f09".to_owned()]));
         assert_eq!(chosen(&["f09"]).0.len(), 4);
     }
+
+    #[test]
+    fn soak_tests_are_those_that_api_ignores() {
+        let tier = |name: &str| TIERS.into_iter().find(|tier| tier.name == name).unwrap();
+        let (soak, api) = (tier("soak"), tier("api"));
+        assert_eq!((soak.package, soak.cluster), (api.package, api.cluster));
+        assert!(soak.ignored && !api.ignored);
+    }
 }

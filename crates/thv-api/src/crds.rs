@@ -182,4 +182,21 @@ mod tests {
             }
         }
     }
+
+    /// What rules can say beyond this came with later versions of Kubernetes than the lowest that CONTRIBUTING names.
+    #[test]
+    fn rules_use_only_what_the_lowest_version_of_kubernetes_knows() {
+        fn check(schema: &Value) -> usize {
+            let rules = schema["x-kubernetes-validations"].as_array().map(Vec::as_slice).unwrap_or_default();
+            for rule in rules {
+                let keys: Vec<&str> = rule.as_object().unwrap().keys().map(String::as_str).collect();
+                assert_eq!(keys, ["message", "rule"], "{rule}");
+            }
+            let inner = schema.as_object().into_iter().flatten().map(|(_, value)| value);
+            let items = schema.as_array().into_iter().flatten();
+            rules.len() + inner.chain(items).map(check).sum::<usize>()
+        }
+        let count: usize = crds().iter().map(|crd| check(&serde_json::to_value(crd).unwrap())).sum();
+        assert!(count > 0);
+    }
 }

@@ -252,12 +252,12 @@ mod tests {
         NamespacedName::new("ns", name)
     }
 
-    fn projection(value: u32, relations: &[Relation<'_>]) -> Option<Projection<u32>> {
-        Some(Projection { value, relations: relations.iter().map(|relation| relation.id("ns")).collect() })
+    fn projection(value: u32, relations: &[Relation<'_>]) -> Projection<u32> {
+        Projection { value, relations: relations.iter().map(|relation| relation.id("ns")).collect() }
     }
 
-    fn listed(text: &str, version: u64, projection: Option<Projection<u32>>) -> Listed<u32> {
-        Listed { name: name(text), version, projection }
+    fn listed(text: &str, version: u64, projection: Projection<u32>) -> Listed<u32> {
+        Listed { name: name(text), version, projection: Some(projection) }
     }
 
     #[test]
@@ -265,8 +265,8 @@ mod tests {
         let cache: Cache<u32> = Cache::new(&[None]);
         let store = cache.store("ns").unwrap();
         let other = Relation::ControlledBy { uid: "other" };
-        assert_eq!(store.put(&name("a"), 1, projection(1, &[OWNER])), [OWNER.id("ns")]);
-        assert_eq!(store.put(&name("a"), 2, projection(2, &[other])), [OWNER.id("ns"), other.id("ns")]);
+        assert_eq!(store.put(&name("a"), 1, Some(projection(1, &[OWNER]))), [OWNER.id("ns")]);
+        assert_eq!(store.put(&name("a"), 2, Some(projection(2, &[other]))), [OWNER.id("ns"), other.id("ns")]);
         assert!(cache.related("ns", OWNER).is_empty());
         assert_eq!(cache.related("ns", other).len(), 1);
         assert_eq!(store.put(&name("a"), 3, None), [other.id("ns")]);
@@ -302,16 +302,16 @@ mod tests {
         assert!(store.begin());
         store.complete(vec![listed("a", 5, projection(1, &[]))]);
         let written = store.written(9);
-        assert!(store.caught_up(written, Duration::from_secs(60)).now_or_never().is_none());
+        assert!(store.caught_up(written, Duration::from_mins(1)).now_or_never().is_none());
         assert!(!store.begin());
         // The page with the object has arrived, and the list goes on.
-        assert!(store.caught_up(written, Duration::from_secs(60)).now_or_never().is_none());
+        assert!(store.caught_up(written, Duration::from_mins(1)).now_or_never().is_none());
         store.complete(vec![listed("a", 9, projection(1, &[]))]);
-        assert!(store.caught_up(written, Duration::from_secs(60)).await);
+        assert!(store.caught_up(written, Duration::from_mins(1)).await);
         // One that was deleted since shows in no version, but in a list that began later.
         let written = store.written(20);
         store.begin();
         store.complete(Vec::new());
-        assert!(store.caught_up(written, Duration::from_secs(60)).await);
+        assert!(store.caught_up(written, Duration::from_mins(1)).await);
     }
 }

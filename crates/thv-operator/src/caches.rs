@@ -85,7 +85,9 @@ impl Caches {
                 pod::project(selector, object)
             });
         }
-        watches.add("HorizontalPodAutoscaler", false, &self.autoscalers, None, autoscaler::project);
+        watches.add("HorizontalPodAutoscaler", false, &self.autoscalers, None, |object| {
+            Some(autoscaler::project(object))
+        });
     }
 }
 

@@ -67,15 +67,13 @@ impl<'a> Converge<'a> {
 
     /// Has the API server judge a child that would be applied, without effect.
     pub(crate) async fn dry_run(&mut self, child: &Child) -> Result<(), PassError> {
-        let live = match self.step(child).await? {
+        let version = match self.step(child).await? {
             Step::Nothing => return Ok(()),
+            Step::Create if child.random().is_some() => return Ok(()),
             Step::Create => None,
-            Step::Apply(live) => Some(live),
+            Step::Apply(live) => Some(self.version(child, &live).await?),
         };
-        if child.random().is_some() {
-            return Ok(());
-        }
-        let version = live.as_ref().map(|live| (live.uid.as_str(), live.resource_version.as_str()));
+        let version = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
         Ok(self.engine.writer.dry_run(self.owner.key.namespace(), child, version).await?)
     }
 
@@ -155,8 +153,9 @@ impl<'a> Converge<'a> {
     }
 
     /// The version of a child to base a write on: what this pass has made of it, else what the cache shows. What
-    /// the Go operator has written is taken over first, however often it comes back.
-    async fn version(&self, child: &Child, live: &ChildFacts) -> Result<(String, String), PassError> {
+    /// the Go operator has written is taken over first, however often it comes back. That changes who owns the fields,
+    /// and none of them.
+    async fn version(&mut self, child: &Child, live: &ChildFacts) -> Result<(String, String), PassError> {
         let place = (child.kind(), child.name().to_owned());
         if let Some(version) = self.versions.get(&place) {
             return Ok(version.clone());
@@ -166,8 +165,9 @@ impl<'a> Converge<'a> {
             return Ok(known);
         }
         let name = self.owner.key.object.sibling(child.name());
-        let taken = self.engine.writer.take_over_child(child.kind(), &name).await?;
-        Ok(taken.unwrap_or(known))
+        let taken = self.engine.writer.take_over_child(child.kind(), &name).await?.unwrap_or(known);
+        self.versions.insert(place, taken.clone());
+        Ok(taken)
     }
 
     async fn write(&mut self, child: &Child, live: Option<(String, String)>) -> Result<(), PassError> {
@@ -183,11 +183,16 @@ impl<'a> Converge<'a> {
     }
 
     /// Deletes the children that are not among `wanted`. An operator must have written them: what others have given our
-    /// owner is theirs, and is left and told.
-    pub(crate) async fn prune(&mut self, wanted: &[Child]) -> Result<(), PassError> {
+    /// owner is theirs, and is left and told. `known` are workloads that others make for our owner.
+    pub(crate) async fn prune(
+        &mut self,
+        wanted: &[Child],
+        known: &[(ChildKind, String)],
+    ) -> Result<(), PassError> {
         let (engine, Owner { key, uid }) = (self.engine, self.owner);
         let is_wanted = |kind: ChildKind, name: &str| {
             wanted.iter().any(|child| child.kind() == kind && child.name() == name)
+                || known.iter().any(|(its, other)| *its == kind && other == name)
         };
         for (kind, cache) in &engine.caches.children {
             for (name, facts) in cache.related(key.namespace(), Relation::ControlledBy { uid }) {

@@ -1,7 +1,6 @@
 //! `/healthz`, `/readyz` and `/metrics`.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -62,9 +61,8 @@ impl Endpoint {
         }
     }
 
-    /// Serves at an address for as long as it is polled.
-    pub async fn serve(self, address: SocketAddr) -> std::io::Result<()> {
-        let listener = TcpListener::bind(address).await?;
+    /// Answers for as long as it is polled.
+    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
         tracing::info!(address = %listener.local_addr()?, "listening");
         loop {
             let (socket, _) = listener.accept().await?;

@@ -9,7 +9,7 @@ use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use thv_api::conditions::Polarity;
 use thv_api::{Kind, Malformed, Object};
-use thv_plan::{Child, ChildKind, Planned};
+use thv_plan::{Child, ChildKind, Planned, event_note};
 
 use crate::metrics::{Metrics, Sent};
 
@@ -38,7 +38,7 @@ impl Events {
             let event = Event {
                 type_: if is_bad { EventType::Warning } else { EventType::Normal },
                 reason: condition.reason.clone(),
-                note: Some(condition.message.clone()),
+                note: Some(event_note(&condition.message).into_owned()),
                 action: condition.type_.clone(),
                 secondary: None,
             };
@@ -78,7 +78,7 @@ impl Events {
         let event = Event {
             type_: EventType::Warning,
             reason: reason.to_owned(),
-            note: Some(note.to_owned()),
+            note: Some(event_note(note).into_owned()),
             action: action.to_owned(),
             secondary: None,
         };

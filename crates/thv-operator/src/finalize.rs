@@ -24,11 +24,11 @@ impl<S: Planned> Pass<'_, S> {
             Deletion::CleanUp { workloads, status } => {
                 self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
                 if let Ok(object) = &cached.object {
-                    match self.write_status(cached, &status(object, &self.observation(cached))).await {
+                    match self.write_status(cached, &status(object, &cached.observation())).await {
                         Ok(changed) => metadata = changed.unwrap_or(metadata),
                         // Whether it can be said or not, the object goes.
                         Err(error) => {
-                            tracing::debug!(key = %self.key, %error, "its last status was not written")
+                            tracing::debug!(key = %self.key, %error, "its last status was not written");
                         }
                     }
                 }
@@ -88,7 +88,7 @@ impl<S: Planned> Pass<'_, S> {
         status: fn(&Object<S>, &Observation<'_>, &[Target]) -> S::Status,
     ) -> Result<(), PassError> {
         let Ok(object) = &cached.object else { return Ok(()) };
-        let status = status(object, &self.observation(cached), referrers);
+        let status = status(object, &cached.observation(), referrers);
         self.write_status(cached, &status).await.map(drop)
     }
 }

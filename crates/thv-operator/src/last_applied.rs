@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use thv_plan::{Child, ChildKind, Peace, Truce};
+use thv_plan::{Backoff, Child, ChildKind, Contention};
 use tokio::time::Instant;
 
 use crate::key::Key;
@@ -31,7 +31,7 @@ struct Entry {
     /// The digest of what we applied last, and the fingerprint of what that came to.
     applied: Option<(String, String)>,
     /// Whether we put right what somebody else changes.
-    truce: Truce,
+    contention: Contention,
     /// Whether the next apply would be such a repair.
     is_repair: bool,
     /// Whether it was told that this object is not ours to delete.
@@ -59,12 +59,12 @@ impl LastApplied {
         if *fingerprint == live.fingerprint(child) {
             return Verdict::Skip;
         }
-        match entry.truce.judge(Instant::now().into_std()) {
-            Peace::Repair => {
+        match entry.contention.back_off(Instant::now().into_std()) {
+            None => {
                 entry.is_repair = true;
                 Verdict::Apply
             }
-            Peace::Hold { wait, is_news } => Verdict::Hold { wait, is_news },
+            Some(Backoff { wait, is_news }) => Verdict::Hold { wait, is_news },
         }
     }
 
@@ -74,7 +74,7 @@ impl LastApplied {
         let mut all = self.all();
         let entry = entry(&mut all, owner, child.kind(), child.name());
         if std::mem::take(&mut entry.is_repair) && changed {
-            entry.truce.repaired(Instant::now().into_std());
+            entry.contention.repaired(Instant::now().into_std());
         }
         entry.applied = Some((child.digest(), result.fingerprint(child)));
     }

@@ -3,6 +3,7 @@
 //! The only road is watch → [snapshot] → plan → [converge]. Nothing here knows what a Deployment looks like, or what kinds
 //! there are; that is in `thv-plan`, and in the table of kinds ([`Registry`]).
 
+mod bind;
 mod cache;
 mod caches;
 mod clock;
@@ -33,9 +34,10 @@ mod takeover;
 mod watch;
 mod writer;
 
+pub use bind::Bind;
 pub use endpoints::{Endpoint, Readiness};
 pub use leader::Leader;
 pub use metrics::Metrics;
 pub use operator::{Operator, Tuning};
-pub use options::{Bind, Environment, Options};
+pub use options::{Environment, Options};
 pub use registry::Registry;

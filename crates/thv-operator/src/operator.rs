@@ -213,10 +213,11 @@ impl Operator {
                 Ok(again) => self.settle(&key, again),
                 Err(error) => {
                     let is_told = error.is_definite() || self.queue.failures(&key) + 1 >= REPORTED_FAILURES;
-                    if is_told && !error.is_routine() {
-                        if let Err(error) = reconciler.report(context, &key.object, &error).await {
-                            tracing::debug!(%key, %error, "the status could not be written either");
-                        }
+                    if is_told
+                        && !error.is_routine()
+                        && let Err(error) = reconciler.report(context, &key.object, &error).await
+                    {
+                        tracing::debug!(%key, %error, "the status could not be written either");
                     }
                     self.back_off(&key, &error);
                 }
@@ -250,7 +251,7 @@ impl Operator {
 /// do not come back together.
 fn spread(period: Duration, key: &Key) -> Duration {
     let sum = key.name().bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    period - (period / 4).mul_f64(f64::from(sum % 1_000) / 1_000.0)
+    period.saturating_sub((period / 4).mul_f64(f64::from(sum % 1_000) / 1_000.0))
 }
 
 #[cfg(test)]

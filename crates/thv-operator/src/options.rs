@@ -1,7 +1,6 @@
 //! What the operator is started with: flags and environment.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,22 +9,26 @@ use thv_api::names::env;
 use thv_plan::{DefaultRedis, Platform, Settings};
 use thv_value::GoDuration;
 
+use crate::bind::Bind;
 use crate::operator::Tuning;
 
 /// Runs MCP servers on Kubernetes.
 ///
 /// Images, defaults and namespaces come from the environment: `TOOLHIVE_RUNNER_IMAGE`, `TOOLHIVE_PROXY_HOST`,
-/// `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`, `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE` and
-/// `OPERATOR_OPENSHIFT`.
+/// `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`, `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE`, `POD_NAME`
+/// and `OPERATOR_OPENSHIFT`.
+///
+/// Addresses are written `:8080` (every address of the machine, IPv4 and IPv6), `127.0.0.1:8080` or `[::1]:8080` (just
+/// that one), or `0` (none: nothing is served).
 #[derive(Clone, Debug, clap::Parser)]
 #[command(name = "thv-operator", version)]
 pub struct Options {
-    /// Where to serve Prometheus metrics; 0 for nowhere
-    #[arg(long, default_value = ":8080", value_parser = bind_address)]
+    /// The address at which to serve Prometheus metrics
+    #[arg(long, value_name = "ADDRESS", default_value = ":8080")]
     pub metrics_bind_address: Bind,
 
-    /// Where to answer /healthz and /readyz; 0 for nowhere
-    #[arg(long, default_value = ":8081", value_parser = bind_address)]
+    /// The address at which to answer /healthz and /readyz
+    #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: Bind,
 
     /// Work only while holding a Lease, so that several replicas do not work at once
@@ -74,25 +77,6 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// An address to listen on, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bind(pub Option<SocketAddr>);
-
-/// Reads `:8080`, `127.0.0.1:8080`, or `0` for nowhere.
-fn bind_address(text: &str) -> Result<Bind, String> {
-    if text == "0" {
-        return Ok(Bind(None));
-    }
-    let with_host = match text.strip_prefix(':') {
-        Some(port) => format!("{}:{port}", Ipv4Addr::UNSPECIFIED),
-        None => text.to_owned(),
-    };
-    match with_host.parse() {
-        Ok(address) => Ok(Bind(Some(address))),
-        Err(_) => Err("write :PORT, ADDRESS:PORT, or 0 to switch it off".to_owned()),
-    }
-}
-
 /// What the environment says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
@@ -104,6 +88,8 @@ pub struct Environment {
     pub scopes: Vec<Option<String>>,
     /// The namespace that the operator itself runs in.
     pub namespace: Option<String>,
+    /// What tells people which pod this is: its name, else that of its host.
+    pub host: String,
 }
 
 impl Environment {
@@ -132,7 +118,14 @@ impl Environment {
         let namespaces = list(env::WATCH_NAMESPACE);
         let scopes =
             if namespaces.is_empty() { vec![None] } else { namespaces.into_iter().map(Some).collect() };
-        Self { settings, platform, scopes, namespace: get(env::POD_NAMESPACE).map(str::to_owned) }
+        let host = get(env::POD_NAME).or_else(|| get(env::HOSTNAME)).unwrap_or(env!("CARGO_PKG_NAME"));
+        Self {
+            settings,
+            platform,
+            scopes,
+            namespace: get(env::POD_NAMESPACE).map(str::to_owned),
+            host: host.to_owned(),
+        }
     }
 }
 
@@ -186,8 +179,20 @@ mod tests {
     fn endpoints_can_be_switched_off() {
         let options =
             Options::parse_from(["x", "--metrics-bind-address", "0", "--health-probe-bind-address", ":1"]);
-        assert_eq!(options.metrics_bind_address, Bind(None));
-        assert_eq!(options.health_probe_bind_address, Bind(Some("0.0.0.0:1".parse().unwrap())));
-        assert!(Options::try_parse_from(["x", "--metrics-bind-address", "nonsense"]).is_err());
+        assert_eq!(options.metrics_bind_address, Bind::Nowhere);
+        assert_eq!(options.health_probe_bind_address, Bind::Everywhere(1));
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_refused_with_what_to_write_instead() {
+        let refused = Options::try_parse_from(["x", "--metrics-bind-address", "nonsense"]).unwrap_err();
+        assert!(refused.to_string().contains("write :PORT"), "{refused}");
+    }
+
+    #[test]
+    fn a_pod_is_known_by_its_name_and_else_by_its_host() {
+        assert_eq!(read(&[("POD_NAME", "operator-1"), ("HOSTNAME", "node")]).host, "operator-1");
+        assert_eq!(read(&[("POD_NAME", ""), ("HOSTNAME", "node")]).host, "node");
+        assert_eq!(read(&[]).host, "thv-operator");
     }
 }

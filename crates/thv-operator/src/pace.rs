@@ -38,13 +38,12 @@ impl Pace {
     pub(crate) fn take(&self, key: &Key) -> Result<(), Duration> {
         let now = Instant::now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = match state.turns.get(key) {
-            Some(turn) => *turn,
-            None => {
-                let next = state.next.map_or(now, |next| next.max(now));
-                state.next = Some(next + self.interval);
-                next.checked_sub(self.interval * (BURST - 1)).unwrap_or(now)
-            }
+        let turn = if let Some(turn) = state.turns.get(key) {
+            *turn
+        } else {
+            let next = state.next.map_or(now, |next| next.max(now));
+            state.next = Some(next + self.interval);
+            next.checked_sub(self.interval * (BURST - 1)).unwrap_or(now)
         };
         if turn <= now {
             state.turns.remove(key);

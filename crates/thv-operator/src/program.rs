@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use http::HeaderValue;
+use http::header::USER_AGENT;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use crate::bind::Bind;
 use crate::endpoints::{Endpoint, Readiness};
 use crate::leader::Leader;
 use crate::metrics::Metrics;
@@ -17,6 +20,9 @@ use crate::operator::Operator;
 use crate::options::{Environment, Options};
 use crate::platform;
 use crate::registry::Registry;
+
+/// What requests say of who sends them.
+const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
 
 /// Runs an operator for these kinds until the process is told to stop.
 pub async fn main(registry: Registry) -> ExitCode {
@@ -33,7 +39,7 @@ pub async fn main(registry: Registry) -> ExitCode {
 
 async fn run(options: Options, registry: &Registry) -> Result<()> {
     let environment = Environment::read(&std::env::vars().collect());
-    let config = match &options.kubeconfig {
+    let mut config = match &options.kubeconfig {
         Some(file) => {
             let kubeconfig =
                 Kubeconfig::read_from(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -41,6 +47,10 @@ async fn run(options: Options, registry: &Registry) -> Result<()> {
         }
         None => Config::infer().await.context("no cluster: run in one, or name a --kubeconfig")?,
     };
+    config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+    // A request that fails is tried again by the next pass, after its backoff. The client itself would try for minutes,
+    // and nobody would hear why nothing happens.
+    config.default_retry = false;
     let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config)?;
     let (metrics, readiness) = (Metrics::new(), Readiness::default());
@@ -60,13 +70,16 @@ async fn run(options: Options, registry: &Registry) -> Result<()> {
 }
 
 async fn endpoints(options: &Options, metrics: &Arc<Metrics>, readiness: &Readiness) -> Result<()> {
-    let serve = async |endpoint: Endpoint, address: Option<std::net::SocketAddr>| match address {
-        Some(address) => endpoint.serve(address).await.with_context(|| format!("cannot listen on {address}")),
-        None => std::future::pending().await,
+    let serve = async |endpoint: Endpoint, bind: Bind| {
+        let listening = || format!("cannot listen on {bind}");
+        match bind.listen().with_context(listening)? {
+            Some(listener) => endpoint.serve(listener).await.with_context(listening),
+            None => std::future::pending().await,
+        }
     };
     tokio::try_join!(
-        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address.0),
-        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address.0),
+        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address),
+        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address),
     )?;
     Ok(())
 }
@@ -83,18 +96,18 @@ async fn operate(
 ) -> Result<()> {
     tokio::pin!(stop);
     let mut settings = environment.settings;
-    tokio::select! {
-        () = platform::kinds_are_served(&client, &readiness) => {}
-        () = &mut stop => return Ok(()),
-    }
-    settings.platform = match environment.platform {
-        Some(platform) => platform,
-        None => platform::detect(&client).await,
+    let surroundings = async {
+        platform::kinds_are_served(&client, &readiness).await;
+        match environment.platform {
+            Some(platform) => platform,
+            None => platform::detect(&client, &readiness).await,
+        }
     };
-    let leader = options.leader_elect.then(|| {
-        let identity = std::env::var("HOSTNAME").unwrap_or_else(|_| "thv-operator".to_owned());
-        Leader::new(client.clone(), namespace, format!("{identity}_{}", std::process::id()))
-    });
+    settings.platform = tokio::select! {
+        platform = surroundings => platform,
+        () = &mut stop => return Ok(()),
+    };
+    let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
     let operator = Operator::new(client, registry, settings, &environment.scopes, metrics, options.tuning());
     operator.run(leader, readiness, stop).await;
     Ok(())

@@ -1,4 +1,6 @@
 //! What the operator may do, in one table. The roles in the chart and in the tests are made from it.
+//!
+//! Nothing in it needs the whole cluster: an operator that looks after some namespaces is bound to a Role in each.
 
 use serde_json::{Value, json};
 use thv_api::names::{GROUP, LEADER_ELECTION_LEASE};
@@ -71,13 +73,6 @@ pub fn rules() -> Vec<Value> {
         json!({"apiGroups": [group], "resources": [resource], "verbs": verbs})
     });
     common.chain(own_kinds()).collect()
-}
-
-/// The rules that hold for the whole cluster: only to see whether our kinds are installed.
-pub fn cluster_rules() -> Vec<Value> {
-    vec![json!({
-        "apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": ["get"],
-    })]
 }
 
 /// The rules in the operator's own namespace, for leadership.

@@ -9,11 +9,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Client, Resource};
 use serde_json::json;
 use thv_api::Object;
-use thv_api::conditions::Observation;
 use thv_api::names::annotations;
 use thv_plan::{Children, Decision, Deletion, Disruption, Plan, Planned};
 
-use crate::clock;
 use crate::converge::{Converge, Owner};
 use crate::engine::{Engine, PassError, Place};
 use crate::events::Events;
@@ -195,7 +193,11 @@ impl<S: Planned> Pass<'_, S> {
             for child in children {
                 converge.apply(child).await?;
             }
-            converge.prune(children).await?;
+            let known = match S::DELETION {
+                Deletion::CleanUp { workloads, status: _ } => workloads(self.key.name()),
+                Deletion::Nothing | Deletion::BlockedWhileReferenced { .. } => Vec::new(),
+            };
+            converge.prune(children, &known).await?;
         }
         for scaling in scalings.iter().filter(|scaling| !scaling.before_children) {
             converge.scale(scaling).await?;
@@ -229,12 +231,6 @@ impl<S: Planned> Pass<'_, S> {
         let before = cached.live_status().map(S::conditions).unwrap_or_default();
         self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
         Ok(Some(changed.metadata))
-    }
-
-    /// What conditions are made from.
-    pub(crate) fn observation<'c>(&self, cached: &'c Cached<S>) -> Observation<'c> {
-        let live = cached.live_status().map(S::conditions).unwrap_or_default();
-        Observation::new(cached.metadata().generation.unwrap_or_default(), clock::now(), live)
     }
 
     pub(crate) fn note<K: Resource>(&self, object: &K) {

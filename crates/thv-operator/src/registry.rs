@@ -23,7 +23,13 @@ use crate::relation::Relation;
 
 /// The kinds that an operator knows.
 #[derive(Clone, Default)]
-pub struct Registry(Vec<fn(&[Option<String>]) -> Row>);
+pub struct Registry(Vec<MakeRow>);
+
+/// Makes the row of a kind for these scopes.
+type MakeRow = fn(&[Option<String>]) -> Row;
+
+/// Says what is kept of an object.
+type Project<S> = fn(Raw<S>, &Settings) -> Projection<Cached<S>>;
 
 impl Registry {
     /// No kind at all.
@@ -124,8 +130,6 @@ pub(crate) struct Referrer {
 pub(crate) trait AnyObjects: Send + Sync {
     fn kind(&self) -> &'static str;
 
-    fn plural(&self) -> &'static str;
-
     /// Starts the watches that keep the cache up to date.
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool);
 
@@ -148,7 +152,7 @@ pub(crate) trait AnyObjects: Send + Sync {
 /// The cached objects of the kind `S`.
 pub(crate) struct Objects<S: Kind> {
     pub cache: Cache<Cached<S>>,
-    project: fn(Raw<S>, &Settings) -> Option<Projection<Cached<S>>>,
+    project: Project<S>,
 }
 
 impl<S: Kind> AnyObjects for Objects<S> {
@@ -156,13 +160,9 @@ impl<S: Kind> AnyObjects for Objects<S> {
         S::KIND
     }
 
-    fn plural(&self) -> &'static str {
-        S::PLURAL
-    }
-
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool) {
         let (project, settings) = (self.project, settings.clone());
-        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| project(raw, &settings));
+        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| Some(project(raw, &settings)));
     }
 
     fn ready(&self) -> BoxFuture<'_, ()> {

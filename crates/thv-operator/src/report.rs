@@ -21,23 +21,23 @@ impl<S: Planned> Pass<'_, S> {
         self.write_failure(&cached, &failure, &stable).await
     }
 
-    /// Says in the status that the object is not what its schema promises, and in an Event, should the status be refused
-    /// for the same reason.
+    /// Says in the status that the object is not what its schema promises. Should the status be refused for the same
+    /// reason, an Event says so.
     pub(crate) async fn report_malformed(
         &self,
         cached: &Cached<S>,
         malformed: &Malformed,
     ) -> Result<(), PassError> {
-        let (key, text) = (&self.key, malformed.to_string());
-        if !self.engine.is_news(key, &text) {
+        let key = &self.key;
+        let message = format!("the object is malformed and is left alone until it is mended: {malformed}");
+        if !self.engine.is_news(key, &message) {
             return Ok(());
         }
-        tracing::warn!(%key, %malformed, "the object is malformed and is left alone until it is mended");
-        self.events.malformed::<S>(malformed).await;
-        let message = format!("the object is malformed and is left alone until it is mended: {text}");
+        tracing::warn!(%key, message);
         let failure = Failure::Malformed(message.clone());
         if let Err(error) = self.write_failure(cached, &failure, &message).await {
             tracing::warn!(%key, %error, "the status of a malformed object cannot be written: an Event says the same");
+            self.events.malformed::<S>(malformed).await;
         }
         Ok(())
     }
@@ -48,19 +48,10 @@ impl<S: Planned> Pass<'_, S> {
         failure: &Failure,
         stable: &str,
     ) -> Result<(), PassError> {
-        let before = cached.live_status().map(|status| self.ours(cached, status));
-        let status = S::failing_status(before.as_ref(), &self.observation(cached), failure);
+        let before = cached.our_status();
+        let status = S::failing_status(before.as_ref(), &cached.observation(), failure);
         let is_said = before.is_some_and(|before| says_the_same::<S>(&before, &status, stable));
         if is_said { Ok(()) } else { self.write_status(cached, &status).await.map(drop) }
-    }
-
-    /// A status without the conditions of others.
-    fn ours(&self, cached: &Cached<S>, status: &S::Status) -> S::Status {
-        let mut status = status.clone();
-        if let Some(conditions) = S::conditions_mut(&mut status) {
-            conditions.retain(|condition| cached.conditions.contains(&condition.type_));
-        }
-        status
     }
 }
 

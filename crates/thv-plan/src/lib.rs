@@ -5,8 +5,10 @@
 
 mod applied;
 mod child;
+mod contention;
 mod digest;
 mod env;
+mod event_note;
 mod image;
 mod invalid;
 pub mod json;
@@ -31,13 +33,14 @@ mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
-mod truce;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};
 pub use child::{Child, ChildKind, Random};
+pub use contention::{Backoff, Contention};
 pub use digest::{canonical, digest, hex};
 pub use env::{Env, EnvValue};
+pub use event_note::event_note;
 pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use live::{
@@ -50,5 +53,4 @@ pub use reference::{AnyObject, Read, Reference, References, Referent, Target};
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;
-pub use truce::{Peace, Truce};
 pub use volumes::{Mount, Taken, VolumeSource, Volumes};

@@ -55,9 +55,9 @@ pub struct Rollout {
 }
 
 impl Rollout {
-    /// Whether no pod of an older revision is left, and as many of the newest are there as are wanted.
-    pub const fn is_complete(&self, wanted: i32) -> bool {
-        self.observed && self.updated >= wanted && self.replicas <= self.updated
+    /// Whether no pod of an older revision is left.
+    pub const fn is_complete(&self) -> bool {
+        self.observed && self.replicas <= self.updated
     }
 }
 

@@ -1,5 +1,7 @@
 //! The way to the API server.
 
+use http::HeaderValue;
+use http::header::USER_AGENT;
 use kube::config::KubeConfigOptions;
 use kube::{Client, Config};
 
@@ -30,9 +32,9 @@ pub enum NoCluster {
 
 impl Connection {
     /// As a pod; else as the user's kubeconfig says. Outside of a pod, `namespace` counts before that of the
-    /// kubeconfig.
-    pub async fn open(namespace: Option<&str>) -> Result<Self, NoCluster> {
-        let config = match Config::incluster() {
+    /// kubeconfig. `agent` is what requests say of who sends them.
+    pub async fn open(namespace: Option<&str>, agent: &'static str) -> Result<Self, NoCluster> {
+        let mut config = match Config::incluster() {
             Ok(config) => config,
             Err(pod) => {
                 let mut config = Config::from_kubeconfig(&KubeConfigOptions::default())
@@ -44,6 +46,7 @@ impl Connection {
                 config
             }
         };
+        config.headers.push((USER_AGENT, HeaderValue::from_static(agent)));
         let namespace = config.default_namespace.clone();
         Ok(Self { client: Client::try_from(config)?, namespace })
     }

@@ -1,12 +1,9 @@
 //! `cargo xtask bench`: measurements that have targets.
 
-mod baseline;
-mod convergence;
 pub(crate) mod idle;
 mod operator;
+mod page;
 mod proxy;
-mod scrape;
-mod servers;
 mod site;
 mod table;
 
@@ -22,8 +19,10 @@ use crate::shell::{cargo, run as run_command, say, target_folder};
 pub(crate) enum Command {
     /// Creates many MCPServers at once, and compares the operator with a bare client that sends the same writes
     ///
-    /// Each of the two gets a fresh API server. Afterwards nothing may be written for a while, although no proxy
-    /// ever becomes ready. What else the machine does shows in the numbers, so the load is printed with them.
+    /// 1,000 servers and then 5,000, and writes docs/bench-operator.md. Each of the two gets a fresh API server.
+    /// Afterwards nothing may be written for a while, although no proxy ever becomes ready and every server is looked
+    /// at again. What else the machine does shows in the numbers, so the load is printed with them. Takes about a
+    /// quarter of an hour.
     Operator(operator::Arguments),
     /// Compares the proxy with a bare pass-through: what a request costs, and what sessions and streams take
     ///

@@ -41,7 +41,19 @@ impl Table {
         self.at_most_beside(name, "", value, target, decimals, unit);
     }
 
-    /// The same, beside the figure of something else.
+    /// A figure that must not be below a target.
+    pub(super) fn at_least(&mut self, name: &str, value: f64, target: f64, decimals: usize, unit: &str) {
+        let text = |number: f64| format!("{number:.decimals$}{unit}");
+        let target = Target { text: format!("≥ {}", text(target)), is_met: value >= target };
+        self.0.push(Row {
+            name: name.to_owned(),
+            beside: String::new(),
+            value: text(value),
+            target: Some(target),
+        });
+    }
+
+    /// The same as `at_most`, beside the figure of something else.
     pub(super) fn at_most_beside(
         &mut self,
         name: &str,
@@ -105,13 +117,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_figure_above_its_target_is_missed() {
+    fn a_figure_on_the_wrong_side_of_its_target_is_missed() {
         let mut table = Table::default();
         table.add("known", "7");
         table.at_most("equal", 1.5, 1.5, 2, "");
         assert!(table.judge().is_ok());
         table.at_most("above", 61.0, 60.0, 1, " MiB");
         assert!(table.judge().unwrap_err().to_string().ends_with("missed: above"));
+        table.at_least("enough", 2.0, 2.0, 0, "");
+        table.at_least("below", 1.0, 2.0, 0, "");
+        assert!(table.judge().unwrap_err().to_string().ends_with("missed: above, below"));
     }
 
     #[test]

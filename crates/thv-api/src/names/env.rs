@@ -65,6 +65,10 @@ pub const PGPASSFILE: &str = "PGPASSFILE";
 
 /// The namespace that the operator runs in.
 pub const POD_NAMESPACE: &str = "POD_NAMESPACE";
+/// The name of the pod that the operator runs in.
+pub const POD_NAME: &str = "POD_NAME";
+/// The name of the host that a program runs on, which is the pod's unless that is on the network of its node.
+pub const HOSTNAME: &str = "HOSTNAME";
 /// The namespaces that the operator looks after. All of them when absent.
 pub const WATCH_NAMESPACE: &str = "WATCH_NAMESPACE";
 /// Image of proxies.

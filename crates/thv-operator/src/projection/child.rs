@@ -111,9 +111,8 @@ impl ChildFacts {
             Some(Controller { kind, name, .. }) if kind == owner_kind && name == owner_name => {
                 Belonging::Leftover
             }
-            Some(_) => Belonging::Foreign,
             None if self.writer.is_operator() && self.is_identified(child) => Belonging::Orphan,
-            None => Belonging::Foreign,
+            Some(_) | None => Belonging::Foreign,
         }
     }
 

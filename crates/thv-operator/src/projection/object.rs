@@ -12,6 +12,7 @@ use kube::Resource;
 use kube::core::NamespaceResourceScope;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use thv_api::conditions::Observation;
 use thv_api::names::field_managers;
 use thv_api::{Kind, Malformed, Object, Watched};
 use thv_plan::managed_fields::is_of;
@@ -19,6 +20,7 @@ use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest}
 
 use super::fields::{restrict, sorted};
 use crate::cache::Projection;
+use crate::clock;
 use crate::relation::{Relation, RelationId};
 use crate::takeover::{self, Part};
 
@@ -45,6 +47,27 @@ impl<S: Kind> Cached<S> {
             Ok(object) => &object.metadata,
             Err(malformed) => &malformed.metadata,
         }
+    }
+
+    /// Our part of the status that the object has: without the conditions of others.
+    pub(crate) fn our_status(&self) -> Option<S::Status>
+    where
+        S: Planned,
+    {
+        let mut status = self.live_status()?.clone();
+        if let Some(conditions) = S::conditions_mut(&mut status) {
+            conditions.retain(|condition| self.conditions.contains(&condition.type_));
+        }
+        Some(status)
+    }
+
+    /// What conditions are made from.
+    pub(crate) fn observation(&self) -> Observation<'_>
+    where
+        S: Planned,
+    {
+        let live = self.live_status().map(S::conditions).unwrap_or_default();
+        Observation::new(self.metadata().generation.unwrap_or_default(), clock::now(), live)
     }
 
     /// The status that the object has, malformed or not.
@@ -113,19 +136,19 @@ impl<S: Kind> Resource for Raw<S> {
 }
 
 /// What is kept of a custom resource that others only refer to.
-pub(crate) fn referent<S: Kind>(raw: Raw<S>) -> Option<Projection<Cached<S>>> {
-    Some(Projection { value: cache(raw, &[]), relations: Vec::new() })
+pub(crate) fn referent<S: Kind>(raw: Raw<S>) -> Projection<Cached<S>> {
+    Projection { value: cache(raw, &[]), relations: Vec::new() }
 }
 
 /// What is kept of a custom resource that is looked after.
-pub(crate) fn planned<S: Planned>(raw: Raw<S>, settings: &Settings) -> Option<Projection<Cached<S>>> {
+pub(crate) fn planned<S: Planned>(raw: Raw<S>, settings: &Settings) -> Projection<Cached<S>> {
     let namespace = raw.metadata.namespace.clone().unwrap_or_default();
     let value = cache(raw, S::REQUESTS);
     let relations = match &value.object {
         Ok(object) => refers_to(object, &namespace, settings),
         Err(_) => Vec::new(),
     };
-    Some(Projection { value, relations })
+    Projection { value, relations }
 }
 
 /// The objects that one names itself. They are told when it changes, as much as it is told when they do.

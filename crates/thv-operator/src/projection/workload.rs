@@ -107,13 +107,13 @@ mod tests {
         let metadata = ObjectMeta { generation: Some(2), ..ObjectMeta::default() };
         let status = |value| serde_json::from_value::<PartialWorkloadStatus>(value).unwrap();
         let old = status(json!({"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1}));
-        assert!(!rollout(&metadata, &old, 1).is_complete(1));
+        assert!(!rollout(&metadata, &old, 1).is_complete());
         let stuck = status(json!({
             "observedGeneration": 2, "replicas": 2, "updatedReplicas": 1,
             "conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}],
         }));
         let stuck = rollout(&metadata, &stuck, 1);
         assert_eq!(stuck.gave_up.as_deref(), Some("ProgressDeadlineExceeded"));
-        assert!(!stuck.is_complete(1));
+        assert!(!stuck.is_complete());
     }
 }

@@ -62,7 +62,7 @@ fn proxy(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<Stri
         return Err(part.waits("the proxy is starting"));
     }
     let wanted = replicas::expected(snapshot).unwrap_or(live.replicas);
-    part.judge(&live.rollout, wanted, "the proxy is starting")?;
+    part.judge(&live.rollout, was_ready(snapshot), "the proxy is starting")?;
     let available = live.rollout.available;
     Ok(if available < wanted {
         format!("; {available} of {wanted} proxies are ready")
@@ -90,7 +90,17 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<()
     if !is_newest {
         return Err(part.waits("the proxy runs and brings the server up"));
     }
-    part.judge(&live.rollout, live.replicas, "the proxy runs and waits for the server to become ready")
+    let waiting = "the proxy runs and waits for the server to become ready";
+    part.judge(&live.rollout, was_ready(snapshot), waiting)
+}
+
+/// Whether the server was ready before, as it is now. A new revision makes it something else first, so whatever moves the
+/// generation of a workload afterwards is no rollout: somebody scales it.
+fn was_ready(snapshot: &Snapshot<MCPServerSpec>) -> bool {
+    snapshot.owner.status.as_ref().is_some_and(|status| {
+        status.phase == Some(MCPServerPhase::Ready)
+            && status.observed_generation == Some(snapshot.generation())
+    })
 }
 
 /// The proxy or the backend, with its pods.
@@ -104,8 +114,9 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Whether the newest revision is there and can be called; if not, why.
-    fn judge(&self, rollout: &Rollout, wanted: i32, waiting: &str) -> Result<(), ServerHealth> {
-        if rollout.is_complete(wanted) && rollout.available > 0 {
+    fn judge(&self, rollout: &Rollout, was_ready: bool, waiting: &str) -> Result<(), ServerHealth> {
+        let is_there = rollout.is_complete() || (was_ready && !rollout.observed);
+        if is_there && rollout.available > 0 {
             return Ok(());
         }
         if let Some((pod, failure)) = self.failing() {

@@ -1,9 +1,15 @@
 //! What becomes of references: every one of them missing, wrong and right again.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use thv_api::kinds::{
+    MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPTelemetryConfigSpec, MCPToolConfigSpec,
+    MCPWebhookConfigSpec,
+};
 use thv_plan::mcp_server::{refs, resolve, run_config as build};
 use thv_plan::resolve::{Cause, ExternalAuthMethod, Unusable};
-use thv_plan::{DefaultRedis, Read, Reference, References, Referred, Settings};
+use thv_plan::{DefaultRedis, Read, Reference, References, Settings};
 
 use crate::golden::manifests;
 use crate::support::{Manifests, unusable};
@@ -26,33 +32,27 @@ fn secret(name: &str, keys: &[&str]) -> Value {
 fn everything_that_is_referred_to_is_asked_for() {
     let snapshot = manifests("everything").snapshot("web");
     let found = refs(&snapshot.owner, &snapshot.references);
-    let named =
-        |kind, names: &[&str]| names.iter().map(|name| Reference::new(kind, name)).collect::<Vec<_>>();
-    let expected = [
-        named(Referred::ConfigMap, &["otel-ca", "profiles", "rules"]),
-        named(Referred::ExternalAuthConfig, &["exchange"]),
-        named(Referred::Group, &["tools"]),
-        named(Referred::OidcConfig, &["cluster"]),
-        named(Referred::Secret, &["api-keys", "hook-tls", "redis-auth"]),
-        named(Referred::TelemetryConfig, &["otel"]),
-        named(Referred::ToolConfig, &["few-tools"]),
-        named(Referred::WebhookConfig, &["hooks"]),
-    ];
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected.concat());
+    let mut expected = BTreeSet::from([
+        Reference::object::<MCPExternalAuthConfigSpec>("exchange"),
+        Reference::object::<MCPGroupSpec>("tools"),
+        Reference::object::<MCPOIDCConfigSpec>("cluster"),
+        Reference::object::<MCPTelemetryConfigSpec>("otel"),
+        Reference::object::<MCPToolConfigSpec>("few-tools"),
+        Reference::object::<MCPWebhookConfigSpec>("hooks"),
+    ]);
+    expected.extend(["otel-ca", "profiles", "rules"].map(Reference::config_map));
+    expected.extend(["api-keys", "hook-tls", "redis-auth"].map(Reference::secret));
+    assert_eq!(found, expected);
     let without = refs(&snapshot.owner, &References::new());
-    assert!(
-        !without.contains(&Reference::new(Referred::Secret, "hook-tls")),
-        "nobody has read the webhooks yet"
-    );
+    assert!(!without.contains(&Reference::secret("hook-tls")), "nobody has read the webhooks yet");
 }
 
 #[test]
 fn the_secrets_of_an_authorization_server_are_asked_for() {
     let snapshot = manifests("auth-server").snapshot("notes");
     let secrets = refs(&snapshot.owner, &snapshot.references);
-    let secrets: Vec<_> =
-        secrets.into_iter().filter(|it| it.kind == Referred::Secret).map(|it| it.name).collect();
-    assert_eq!(secrets, ["agent", "git", "keys", "redis"]);
+    let secrets: BTreeSet<_> = secrets.into_iter().filter(|it| matches!(it, Reference::Secret(_))).collect();
+    assert_eq!(secrets, ["agent", "git", "keys", "redis"].map(Reference::secret).into());
 }
 
 /// Every object that the two large examples refer to.
@@ -340,7 +340,7 @@ fn hashes_follow_specs_and_nothing_else() {
 #[test]
 fn what_was_read_for_someone_else_does_not_count() {
     let mut snapshot = manifests("github").snapshot("github");
-    snapshot.references.insert(Reference::new(Referred::OidcConfig, "corp"), Read::Absent);
+    snapshot.references.insert(Reference::object::<MCPOIDCConfigSpec>("corp"), Read::Absent);
     assert_eq!(unusable(&resolve(&snapshot).oidc).0, Cause::Absent);
 }
 

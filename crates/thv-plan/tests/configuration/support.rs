@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
-use thv_api::kinds::{MCPServer, MCPServerSpec};
-use thv_plan::mcp_server::{Resolved, refs, resolve, settings_refs};
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServer, MCPServerSpec,
+    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+};
+use thv_api::{Kind, Object};
+use thv_plan::mcp_server::{Live, Resolved, refs, resolve, settings_refs};
 use thv_plan::resolve::{Cause, Outcome, Unusable};
-use thv_plan::{Live, Read, Reference, References, Referent, Referred, Settings, Snapshot};
+use thv_plan::{Read, Reference, References, Referent, Settings, Snapshot, Target};
 
 /// Manifests by kind and name.
 #[derive(Clone, Debug, Default)]
@@ -66,41 +70,35 @@ impl Manifests {
 
     /// What one read finds.
     fn read(&self, reference: &Reference) -> Read<Referent> {
-        fn typed<T: serde::de::DeserializeOwned>(
-            value: &Value,
-            wrap: impl FnOnce(Arc<T>) -> Referent,
-        ) -> Read<Referent> {
-            match serde_json::from_value(value.clone()) {
-                Ok(object) => Read::Found(wrap(Arc::new(object))),
-                Err(error) => Read::Malformed(error.to_string()),
-            }
-        }
-        let kind = match reference.kind {
-            Referred::AuthzConfig => "MCPAuthzConfig",
-            Referred::ConfigMap => "ConfigMap",
-            Referred::ExternalAuthConfig => "MCPExternalAuthConfig",
-            Referred::Group => "MCPGroup",
-            Referred::OidcConfig => "MCPOIDCConfig",
-            Referred::Secret => "Secret",
-            Referred::TelemetryConfig => "MCPTelemetryConfig",
-            Referred::ToolConfig => "MCPToolConfig",
-            Referred::WebhookConfig => "MCPWebhookConfig",
-        };
-        let Some(value) = self.get(kind, &reference.name) else { return Read::Absent };
-        match reference.kind {
-            Referred::AuthzConfig => typed(value, Referent::AuthzConfig),
-            Referred::ConfigMap => typed(&value["data"], Referent::ConfigMap),
-            Referred::ExternalAuthConfig => typed(value, Referent::ExternalAuthConfig),
-            Referred::Group => typed(value, Referent::Group),
-            Referred::OidcConfig => typed(value, Referent::OidcConfig),
-            Referred::TelemetryConfig => typed(value, Referent::TelemetryConfig),
-            Referred::ToolConfig => typed(value, Referent::ToolConfig),
-            Referred::WebhookConfig => typed(value, Referent::WebhookConfig),
-            Referred::Secret => {
+        match reference {
+            Reference::Object(Target { kind, name }) => match *kind {
+                MCPAuthzConfigSpec::KIND => self.object::<MCPAuthzConfigSpec>(name),
+                MCPExternalAuthConfigSpec::KIND => self.object::<MCPExternalAuthConfigSpec>(name),
+                MCPGroupSpec::KIND => self.object::<MCPGroupSpec>(name),
+                MCPOIDCConfigSpec::KIND => self.object::<MCPOIDCConfigSpec>(name),
+                MCPTelemetryConfigSpec::KIND => self.object::<MCPTelemetryConfigSpec>(name),
+                MCPToolConfigSpec::KIND => self.object::<MCPToolConfigSpec>(name),
+                MCPWebhookConfigSpec::KIND => self.object::<MCPWebhookConfigSpec>(name),
+                other => panic!("nobody refers to {other}"),
+            },
+            Reference::ConfigMap(name) => self.get("ConfigMap", name).map_or(Read::Absent, |value| {
+                let data = serde_json::from_value(value["data"].clone()).unwrap();
+                Read::Found(Referent::ConfigMap(Arc::new(data)))
+            }),
+            Reference::Secret(name) => self.get("Secret", name).map_or(Read::Absent, |value| {
                 let keys = ["data", "stringData"].into_iter().filter_map(|field| value[field].as_object());
                 let keys = keys.flat_map(|fields| fields.keys().cloned()).collect();
                 Read::Found(Referent::Secret(Arc::new(keys)))
-            }
+            }),
+            Reference::Referrers { kind, to } => panic!("nobody asks which {kind} refer to {to:?}"),
+        }
+    }
+
+    fn object<S: Kind>(&self, name: &str) -> Read<Referent> {
+        let Some(value) = self.get(S::KIND, name) else { return Read::Absent };
+        match serde_json::from_value::<Object<S>>(value.clone()) {
+            Ok(object) => Read::Found(Referent::object(object)),
+            Err(error) => Read::Malformed(error.to_string()),
         }
     }
 
@@ -124,6 +122,7 @@ impl Manifests {
             owner: Arc::new(owner),
             references,
             live: Live::default(),
+            requested: BTreeMap::new(),
             settings: Arc::new(settings),
             now: Timestamp::UNIX_EPOCH,
         }

@@ -139,6 +139,7 @@ proptest! {
                 ChildKind::RoleBinding => serde_json::from_value::<RoleBinding>(body).map(drop),
                 ChildKind::Service => serde_json::from_value::<Service>(body).map(drop),
                 ChildKind::ServiceAccount => serde_json::from_value::<ServiceAccount>(body).map(drop),
+                other @ (ChildKind::Secret | ChildKind::StatefulSet) => panic!("a server has no {other:?}"),
             };
             prop_assert!(decoded.is_ok(), "{}: {:?}", child.name(), decoded);
         }

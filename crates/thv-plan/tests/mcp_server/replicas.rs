@@ -68,7 +68,6 @@ fn stdio_that_someone_scaled_up_is_scaled_back() {
     assert_eq!((back.kind, back.replicas), (Scalable::Deployment, 1));
     assert_eq!(applied(&scene), None);
     assert_eq!(condition(&plan.status, "StdioReplicaCapped"), Some(("False", "StdioReplicaCapNotActive")));
-    assert_eq!(plan.again, None);
 }
 
 #[test]
@@ -135,13 +134,13 @@ fn stopping_the_proxies_stops_the_backend_and_brings_it_back() {
     let mut scene = Scene::of(json!({"transport": "sse", "replicas": 2}));
     scene.settle();
     scene.with_backend(3, 3);
-    scene.with_pods(&[PodHealth::Running, PodHealth::Terminating]);
+    scene.with_pods(&[PodHealth::Ready, PodHealth::Terminating]);
     scene.set("replicas", json!(0));
     let plan = scene.plan();
     assert_eq!(plan.scalings, [], "a proxy that still runs would bring its backend back");
     assert_eq!(plan.status.phase.unwrap().as_str(), "Stopped");
 
-    scene.with_pods(&[PodHealth::Terminating]);
+    scene.with_pods(&[PodHealth::Terminating, PodHealth::Ended]);
     let plan = scene.plan();
     let [stop] = plan.scalings.as_slice() else { panic!("{:?}", plan.scalings) };
     assert_eq!((stop.kind, stop.name.as_str(), stop.replicas), (Scalable::StatefulSet, "web", 0));

@@ -24,7 +24,7 @@ fn a_rolling_restart_changes_the_pods_once() {
     assert_eq!(on_pods(&plan).as_deref(), Some("2026-11-15T11:00:00+01:00"));
     assert!(matches!(plan.revision, Some(Decision::Mint(_))), "new pods are a new revision");
     assert_eq!(plan.annotations.get(LAST).map(String::as_str), Some("2026-11-15T11:00:00+01:00"));
-    assert!(plan.doomed_pods.is_empty());
+    assert!(plan.pods_to_delete.is_empty());
     let settled = scene.settle();
     assert_eq!(on_pods(&settled), on_pods(&plan), "losing the annotation would restart them again");
     assert!(settled.annotations.is_empty());
@@ -75,16 +75,16 @@ fn a_request_that_is_not_understood_does_nothing_and_is_told() {
 #[test]
 fn an_immediate_restart_deletes_the_pods() {
     let mut scene = Scene::of(json!({}));
-    scene.with_pods(&[PodHealth::Running, PodHealth::Terminating, PodHealth::Pending]);
+    scene.with_pods(&[PodHealth::Ready, PodHealth::Terminating, PodHealth::Pending]);
     let before = scene.settle();
     scene.annotate(STRATEGY, "immediate");
     scene.annotate(RESTARTED_AT, "2026-11-15T09:00:00Z");
     let plan = scene.plan();
-    let doomed = |pod: &str, uid: &str| (pod.to_owned(), uid.to_owned());
-    assert_eq!(plan.doomed_pods, [doomed("web-0", "pod-0"), doomed("web-2", "pod-2")]);
+    let pod = |pod: &str, uid: &str| (pod.to_owned(), uid.to_owned());
+    assert_eq!(plan.pods_to_delete, [pod("web-0", "pod-0"), pod("web-2", "pod-2")]);
     assert_eq!(plan.annotations.len(), 1);
     assert_eq!(plan.children, before.children);
-    assert!(scene.settle().doomed_pods.is_empty());
+    assert!(scene.settle().pods_to_delete.is_empty());
 }
 
 #[test]
@@ -97,14 +97,38 @@ fn pods_that_are_not_there_yet_need_no_restart() {
 }
 
 #[test]
-fn a_rolling_restart_waits_until_pods_can_be_applied() {
+fn an_immediate_restart_that_could_not_be_noted_leaves_the_replacements_alone() {
     let mut scene = Scene::of(json!({}));
+    scene.with_pods(&[PodHealth::Ready, PodHealth::Ready]);
     scene.settle();
-    scene.set("resources", json!({"limits": {"cpu": "lots"}}));
-    scene.annotate(RESTARTED_AT, "2026-11-15T09:00:00Z");
-    let plan = scene.plan();
-    assert_eq!(plan.children, Children::Keep);
-    assert!(plan.annotations.is_empty());
-    scene.set("resources", json!({}));
-    assert_eq!(on_pods(&scene.plan()).as_deref(), Some("2026-11-15T09:00:00Z"));
+    scene.annotate(STRATEGY, "immediate");
+    // The user's clock is an hour ahead; that of the API server counts.
+    scene.annotate(RESTARTED_AT, "2026-11-15T10:00:00Z");
+    scene.snapshot.requested.insert(RESTARTED_AT.to_owned(), "2026-11-15T09:00:00Z".parse().unwrap());
+    assert_eq!(scene.plan().pods_to_delete.len(), 2);
+    scene.snapshot.live.proxy_pods[0].created = "2026-11-15T09:00:01Z".parse().unwrap();
+    let left: Vec<String> = scene.plan().pods_to_delete.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, ["web-1"]);
+}
+
+#[test]
+fn restarts_of_either_kind_wait_until_pods_can_be_applied_and_the_status_says_so() {
+    for strategy in ["rolling", "immediate"] {
+        let mut scene = Scene::of(json!({}));
+        scene.with_pods(&[PodHealth::Ready]);
+        scene.settle();
+        scene.set("resources", json!({"limits": {"cpu": "lots"}}));
+        scene.annotate(STRATEGY, strategy);
+        scene.annotate(RESTARTED_AT, "2026-11-15T09:00:00Z");
+        let plan = scene.plan();
+        assert_eq!(plan.children, Children::Keep);
+        assert!(plan.annotations.is_empty() && plan.pods_to_delete.is_empty(), "{strategy}");
+        let message = plan.status.message.unwrap();
+        assert!(message.ends_with("the restart that was asked for waits for that"), "{message}");
+        scene.set("resources", json!({}));
+        let plan = scene.plan();
+        assert_eq!(plan.annotations.len(), 1, "{strategy}");
+        assert_eq!(plan.pods_to_delete.is_empty(), strategy == "rolling");
+        assert_eq!(on_pods(&plan).is_some(), strategy == "rolling");
+    }
 }

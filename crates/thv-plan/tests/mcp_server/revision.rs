@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use thv_plan::{ChildKind, Decision, LiveBackend, Read, Reference, Referred, Token, hex};
+use thv_api::kinds::MCPToolConfigSpec;
+use thv_plan::{ChildKind, Decision, LiveStatefulSet, Read, Reference, Rollout, Token, hex};
 
 use crate::support::{Scene, child, deployment, identity, template};
 
@@ -99,11 +100,11 @@ fn what_is_referred_to_and_the_operator_itself_roll_pods_as_well() {
     let Read::Found(tools) = scene.snapshot.references.tool_config("few-tools") else { panic!() };
     let mut tools = tools.clone();
     tools.spec.tools_filter = Some(vec!["echo".to_owned()]);
-    let referent = thv_plan::Referent::ToolConfig(std::sync::Arc::new(tools));
+    let referent = thv_plan::Referent::object(tools);
     scene
         .snapshot
         .references
-        .insert(Reference::new(Referred::ToolConfig, "few-tools"), Read::Found(referent));
+        .insert(Reference::object::<MCPToolConfigSpec>("few-tools"), Read::Found(referent));
     let after = scene.plan();
     assert!(matches!(after.revision, Some(Decision::Mint(_))));
     assert_eq!(stamp(&after), "1", "the generation has not moved");
@@ -146,17 +147,35 @@ fn a_deployment_that_was_deleted_comes_back_under_its_revision() {
 fn a_backend_of_a_later_revision_is_overtaken_and_that_of_another_server_is_not() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
-    let backend = |uid: &str| LiveBackend {
+    let backend = |uid: &str| LiveStatefulSet {
         identity: identity("b"),
         applied: Some(Token { uid: uid.to_owned(), number: 5000 }),
         controller: None,
         replicas: 1,
-        ready_replicas: 1,
         replicas_before_stop: None,
+        newest: None,
+        rollout: Rollout::default(),
     };
     scene.snapshot.live.backend = Some(backend("someone-else"));
     assert!(matches!(scene.plan().revision, Some(Decision::Keep(_))));
     scene.snapshot.live.backend = Some(backend(crate::support::UID));
     let Some(Decision::Mint(revision)) = scene.plan().revision else { panic!() };
     assert_eq!(revision.number, 5001);
+}
+
+#[test]
+fn a_stamp_that_is_not_ours_becomes_the_generation_and_ours_never_goes_down() {
+    let mut scene = Scene::of(json!({}));
+    scene.settle();
+    scene.set("image", json!("ghcr.io/example/web:2"));
+    scene.settle();
+    scene.set("replicas", json!(2));
+    assert_eq!(stamp(&scene.settle()), "2", "no pod sees that edit");
+    for foreign in [None, Some(99), Some(0), Some(-1)] {
+        let mut scene = scene.clone();
+        scene.snapshot.live.deployment.as_mut().unwrap().stamp = foreign;
+        assert_eq!(stamp(&scene.settle()), "3", "{foreign:?}");
+        scene.set("image", json!("ghcr.io/example/web:3"));
+        assert_eq!(stamp(&scene.settle()), "4", "{foreign:?}");
+    }
 }

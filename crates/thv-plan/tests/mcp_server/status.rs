@@ -1,11 +1,10 @@
 //! What is said about a server.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use thv_plan::{Children, PodHealth, Read, Reference, Referred};
+use thv_api::kinds::{MCPToolConfig, MCPToolConfigSpec};
+use thv_plan::{Children, PodHealth, Read, Reference, Referent};
 
-use crate::support::{Scene, condition, whole_condition};
+use crate::support::{Scene, condition, failing, whole_condition};
 
 fn phase(scene: &Scene) -> (String, String) {
     let status = scene.status();
@@ -14,17 +13,19 @@ fn phase(scene: &Scene) -> (String, String) {
 
 #[test]
 fn the_phase_is_what_the_pods_say() {
-    use PodHealth::{Failed, Pending, Running, Terminating};
-    let crash = || Failed("CrashLoopBackOff".to_owned());
+    use PodHealth::{Ended, Pending, Ready, Terminating};
+    let crash = || failing("CrashLoopBackOff", Some(1), true);
     for (pods, backend, expected, ready) in [
         (vec![], None, "Pending", 0),
         (vec![Terminating], None, "Pending", 0),
         (vec![Pending], None, "Pending", 0),
+        (vec![Ended, Pending], None, "Pending", 0),
         (vec![crash(), Pending], None, "Failed", 0),
-        (vec![Running], None, "Pending", 1),
-        (vec![Running], Some((1, 0)), "Pending", 1),
-        (vec![Running], Some((0, 0)), "Stopped", 1),
-        (vec![Running, Running, crash()], Some((2, 1)), "Ready", 2),
+        (vec![failing("ErrImagePull", None, false)], None, "Pending", 0),
+        (vec![Ready], None, "Pending", 1),
+        (vec![Ready], Some((1, 0)), "Pending", 1),
+        (vec![Ready], Some((0, 0)), "Stopped", 1),
+        (vec![Ready, Ready, crash()], Some((2, 1)), "Ready", 2),
     ] {
         let mut scene = Scene::of(json!({"transport": "sse"}));
         scene.with_pods(&pods);
@@ -41,14 +42,104 @@ fn the_phase_is_what_the_pods_say() {
 }
 
 #[test]
+fn a_rollout_that_is_stuck_is_not_ready_although_older_pods_serve() {
+    let mut scene = Scene::of(json!({"transport": "sse"}));
+    scene.with_pods(&[PodHealth::Ready]);
+    scene.with_backend(1, 1);
+    assert_eq!(scene.settle().status.phase.unwrap().as_str(), "Ready");
+    scene.set("image", json!("ghcr.io/example/web:2"));
+    let (phase_before, message) = phase(&scene);
+    assert_eq!(
+        (phase_before.as_str(), message.as_str()),
+        ("Pending", "the proxy is starting; older pods still serve")
+    );
+
+    // The new pod crashes, and the old one stays.
+    scene.settle();
+    scene.with_pods(&[PodHealth::Ready, failing("CrashLoopBackOff", Some(2), true)]);
+    scene.snapshot.live.proxy_pods[0].revision = Some("an-older-one".to_owned());
+    let rollout = &mut scene.snapshot.live.deployment.as_mut().unwrap().rollout;
+    (rollout.updated, rollout.available) = (1, 1);
+    let (now, message) = phase(&scene);
+    assert_eq!(now, "Failed");
+    for part in [
+        "container c of pod web-1: CrashLoopBackOff, exit code 2",
+        "kubectl logs --previous --namespace fleet web-1 --container c",
+        "older pods still serve",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+
+    // Kubernetes gives up on it.
+    scene.snapshot.live.proxy_pods[1].health = PodHealth::Pending;
+    assert_eq!(phase(&scene).0, "Pending");
+    let rollout = &mut scene.snapshot.live.deployment.as_mut().unwrap().rollout;
+    rollout.gave_up = Some("ProgressDeadlineExceeded".to_owned());
+    let (now, message) = phase(&scene);
+    assert!(now == "Failed" && message.contains("ProgressDeadlineExceeded"), "{message}");
+}
+
+#[test]
+fn a_backend_that_does_not_run_says_why() {
+    let mut scene = Scene::of(json!({"transport": "sse"}));
+    scene.with_pods(&[PodHealth::Ready]);
+    scene.with_backend(1, 0);
+    scene.with_backend_pods(&[failing("ImagePullBackOff", None, true)]);
+    scene.settle();
+    let (now, message) = phase(&scene);
+    assert_eq!(now, "Failed");
+    let parts = [
+        "the server does not run",
+        "ImagePullBackOff",
+        "kubectl describe pod --namespace fleet web-backend-0",
+    ];
+    assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    scene.with_backend_pods(&[PodHealth::Unschedulable]);
+    let (now, message) = phase(&scene);
+    assert!(now == "Pending" && message.contains("no node takes its pod"), "{message}");
+
+    // A backend that the newest proxy has not applied yet is not the one to tell of.
+    scene.with_backend_pods(&[PodHealth::Ready]);
+    scene.with_backend(1, 1);
+    assert_eq!(phase(&scene).0, "Ready");
+    scene.snapshot.live.backend.as_mut().unwrap().applied.as_mut().unwrap().number -= 1;
+    let (now, message) = phase(&scene);
+    let expected = "the proxy runs and brings the server up; older pods still serve";
+    assert_eq!((now.as_str(), message.as_str()), ("Pending", expected));
+}
+
+#[test]
+fn scaling_is_no_rollout() {
+    let mut scene = Scene::of(json!({"transport": "sse"}));
+    scene.with_pods(&[PodHealth::Ready]);
+    scene.with_backend(1, 1);
+    assert_eq!(scene.settle().status.phase.unwrap().as_str(), "Ready");
+    let live = scene.snapshot.live.deployment.as_mut().unwrap();
+    live.replicas = 3;
+    live.rollout.observed = false;
+    assert_eq!(phase(&scene), ("Ready".to_owned(), "the server runs; 1 of 3 proxies are ready".to_owned()));
+    scene.snapshot.live.deployment.as_mut().unwrap().rollout.available = 0;
+    assert_eq!(phase(&scene).0, "Pending");
+}
+
+#[test]
+fn fewer_proxies_than_wanted_are_told_of_and_still_ready() {
+    let mut scene = Scene::of(json!({"transport": "sse", "replicas": 2}));
+    scene.with_pods(&[PodHealth::Ready, PodHealth::Pending]);
+    scene.with_backend(1, 1);
+    scene.settle();
+    assert_eq!(phase(&scene), ("Ready".to_owned(), "the server runs; 1 of 2 proxies are ready".to_owned()));
+}
+
+#[test]
 fn the_reason_of_a_failure_does_not_follow_the_order_of_pods() {
-    let failed = |reason: &str| PodHealth::Failed(reason.to_owned());
     let mut scene = Scene::of(json!({}));
-    scene.with_pods(&[failed("b"), failed("a")]);
+    scene.with_pods(&[failing("b", None, true), failing("a", None, true)]);
+    scene.settle();
     let one = phase(&scene);
-    scene.with_pods(&[failed("a"), failed("b")]);
+    scene.snapshot.live.proxy_pods.reverse();
     assert_eq!(one, phase(&scene));
-    assert!(one.1.contains("fails: a"), "{}", one.1);
+    assert!(one.1.contains("pod web-0: b"), "{}", one.1);
 }
 
 #[test]
@@ -109,7 +200,7 @@ fn what_cannot_be_applied_leaves_everything_as_it_was() {
         });
         let plan = scene.plan();
         assert_eq!((&plan.children, &plan.revision), (&Children::Keep, &None), "{field}");
-        assert!(plan.scalings.is_empty() && plan.again.is_none(), "{field}");
+        assert!(plan.scalings.is_empty(), "{field}");
         assert_eq!(condition(&plan.status, type_), Some(("False", reason)), "{field}");
         assert_eq!(condition(&plan.status, "Ready"), Some(("False", "NotReady")));
         assert_eq!(plan.status.phase.unwrap().as_str(), "Failed");
@@ -185,7 +276,7 @@ fn times_move_when_a_status_flips_and_only_then() {
     scene.later("2026-11-15T11:00:00Z");
     assert_eq!(since(&scene), first);
     assert_eq!(scene.status(), scene.snapshot.owner.status.clone().unwrap(), "nothing to write");
-    scene.with_pods(&[PodHealth::Running]);
+    scene.with_pods(&[PodHealth::Ready]);
     assert_eq!(since(&scene), "2026-11-15T11:00:00Z");
 }
 
@@ -231,8 +322,8 @@ fn settings_without_effect_are_told() {
         "metadata": {"name": "t"},
         "spec": {"toolsOverride": {"add": {"name": "sum", "annotations": {"readOnlyHint": true}}}},
     });
-    let tools = thv_plan::Referent::ToolConfig(Arc::new(serde_json::from_value(tools).unwrap()));
-    scene.snapshot.references.insert(Reference::new(Referred::ToolConfig, "t"), Read::Found(tools));
+    let tools = Referent::object(serde_json::from_value::<MCPToolConfig>(tools).unwrap());
+    scene.snapshot.references.insert(Reference::object::<MCPToolConfigSpec>("t"), Read::Found(tools));
     let status = scene.status();
     assert_eq!(condition(&status, "SettingsIgnored"), Some(("True", "SettingsWithoutEffect")));
     let storage = json!({"provider": "memory", "address": "r:1"});

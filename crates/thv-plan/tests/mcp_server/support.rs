@@ -8,12 +8,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use thv_api::Kind;
-use thv_api::kinds::{MCPServer, MCPServerSpec, MCPServerStatus};
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServer, MCPServerSpec,
+    MCPServerStatus, MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+};
 use thv_api::names::annotations;
 use thv_plan::{
-    Child, ChildKind, Children, Decision, Identity, Live, LiveBackend, LiveDeployment, LivePod, Plan,
-    PodHealth, Read, Reference, References, Referent, Referred, Scalable, Settings, Snapshot, Token,
-    mcp_server,
+    Child, ChildKind, Children, ContainerFailure, Decision, Identity, LiveDeployment, LivePod,
+    LiveStatefulSet, Plan, PodHealth, PodMaker, Read, Reference, References, Referent, Revision, Rollout,
+    Scalable, Settings, Snapshot, Token, mcp_server,
 };
 
 /// The uid of servers in tests.
@@ -55,7 +58,8 @@ impl Scene {
         let snapshot = Snapshot {
             owner: Arc::new(owner),
             references: References::new(),
-            live: Live::default(),
+            live: mcp_server::Live::default(),
+            requested: BTreeMap::new(),
             settings: Arc::new(Settings::default()),
             now: "2026-11-15T10:00:00Z".parse().unwrap(),
         };
@@ -67,8 +71,8 @@ impl Scene {
     /// Adds or replaces an object that servers can refer to.
     pub(crate) fn refer(&mut self, object: Value) {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        if let Some((kind, referent)) = referent(object) {
-            self.snapshot.references.insert(Reference::new(kind, &name), Read::Found(referent));
+        if let Some((reference, referent)) = referent(object, &name) {
+            self.snapshot.references.insert(reference, Read::Found(referent));
         }
     }
 
@@ -180,43 +184,90 @@ impl Scene {
         // count has been written already.
         let live = before.as_ref().map_or(1, |live| live.replicas);
         let on_pods = &body["spec"]["template"]["metadata"]["annotations"];
+        let revision: Revision =
+            body["metadata"]["annotations"][annotations::REVISION].as_str().unwrap().parse().unwrap();
         self.snapshot.live.deployment = Some(LiveDeployment {
             identity: before.map_or_else(|| identity("deployment"), |live| live.identity),
             controller: Some(UID.to_owned()),
             replicas: applied.unwrap_or(live),
             replicas_are_ours: applied.is_some(),
-            revision: body["metadata"]["annotations"][annotations::REVISION]
-                .as_str()
-                .map(|text| text.parse().unwrap()),
+            revision: Some(revision.clone()),
             stamp: on_pods[annotations::MCP_SERVER_GENERATION].as_str().map(|text| text.parse().unwrap()),
             restarted_at: on_pods[annotations::RESTARTED_AT].as_str().map(str::to_owned),
+            rollout: Rollout::default(),
         });
+        self.roll_out(revision.number);
+    }
+
+    /// What Kubernetes makes of it: pods and the backend follow at once.
+    fn roll_out(&mut self, number: u64) {
+        let token = Token { uid: UID.to_owned(), number };
+        let live = &mut self.snapshot.live;
+        for pod in &mut live.proxy_pods {
+            pod.revision = Some(token.to_string());
+        }
+        if let Some(backend) = &mut live.backend {
+            backend.applied = Some(token);
+        }
+        let count = |wanted: fn(&PodHealth) -> bool| {
+            i32::try_from(live.proxy_pods.iter().filter(|pod| wanted(&pod.health)).count()).unwrap()
+        };
+        let there = count(|health| !matches!(health, PodHealth::Terminating | PodHealth::Ended));
+        let available = count(|health| *health == PodHealth::Ready);
+        if let Some(deployment) = &mut live.deployment {
+            deployment.rollout =
+                Rollout { observed: true, replicas: there, updated: there, available, gave_up: None };
+        }
     }
 
     /// Pods of the proxy.
     pub(crate) fn with_pods(&mut self, health: &[PodHealth]) {
-        self.snapshot.live.pods = health
-            .iter()
-            .enumerate()
-            .map(|(index, health)| LivePod {
-                name: format!("web-{index}"),
-                uid: format!("pod-{index}"),
-                health: health.clone(),
-            })
-            .collect();
+        self.snapshot.live.proxy_pods = pods("web", PodMaker::Deployment, health);
+        let revision = self.snapshot.live.deployment.as_ref().and_then(|live| live.revision.clone());
+        self.roll_out(revision.map_or(0, |revision| revision.number));
     }
 
-    /// A backend that the proxy brought up.
-    pub(crate) fn with_backend(&mut self, replicas: i32, ready_replicas: i32) {
-        self.snapshot.live.backend = Some(LiveBackend {
+    /// A backend that the proxy brought up, with so many replicas of which so many are ready.
+    pub(crate) fn with_backend(&mut self, replicas: i32, ready: i32) {
+        let revision = self.snapshot.live.deployment.as_ref().and_then(|live| live.revision.as_ref());
+        let number = revision.map_or(0, |revision| revision.number);
+        self.snapshot.live.backend = Some(LiveStatefulSet {
             identity: identity("backend"),
-            applied: Some(Token { uid: UID.to_owned(), number: 101 }),
+            applied: Some(Token { uid: UID.to_owned(), number }),
             controller: Some(UID.to_owned()),
             replicas,
-            ready_replicas,
             replicas_before_stop: None,
+            newest: Some("new".to_owned()),
+            rollout: Rollout { observed: true, replicas, updated: replicas, available: ready, gave_up: None },
         });
     }
+
+    /// Pods of the backend, of its newest revision.
+    pub(crate) fn with_backend_pods(&mut self, health: &[PodHealth]) {
+        let mut pods = pods("web-backend", PodMaker::StatefulSet, health);
+        for pod in &mut pods {
+            pod.revision = Some("new".to_owned());
+        }
+        self.snapshot.live.backend_pods = pods;
+    }
+}
+
+fn pods(name: &str, maker: PodMaker, health: &[PodHealth]) -> Vec<LivePod> {
+    let pod = |(index, health): (usize, &PodHealth)| LivePod {
+        name: format!("{name}-{index}"),
+        uid: format!("pod-{index}"),
+        created: "2026-11-15T08:00:00Z".parse().unwrap(),
+        maker,
+        revision: None,
+        health: health.clone(),
+    };
+    health.iter().enumerate().map(pod).collect()
+}
+
+/// A container `c` that does not run.
+pub(crate) fn failing(reason: &str, exit_code: Option<i32>, needs_help: bool) -> PodHealth {
+    let (container, reason) = ("c".to_owned(), reason.to_owned());
+    PodHealth::Failing(ContainerFailure { container, reason, exit_code, needs_help })
 }
 
 /// The manifests of an example.
@@ -234,9 +285,10 @@ pub(crate) fn identity(uid: &str) -> Identity {
     Identity { uid: uid.to_owned(), resource_version: "7".to_owned() }
 }
 
-fn referent(object: Value) -> Option<(Referred, Referent)> {
-    fn read<S: Kind>(object: Value) -> Arc<thv_api::Object<S>> {
-        Arc::new(serde_json::from_value(object).unwrap())
+fn referent(object: Value, name: &str) -> Option<(Reference, Referent)> {
+    fn read<S: Kind>(object: Value, name: &str) -> (Reference, Referent) {
+        let object: thv_api::Object<S> = serde_json::from_value(object).unwrap();
+        (Reference::object::<S>(name), Referent::object(object))
     }
     let strings = |value: &Value| -> BTreeMap<String, String> {
         value.as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect()
@@ -244,16 +296,16 @@ fn referent(object: Value) -> Option<(Referred, Referent)> {
     Some(match object["kind"].as_str().unwrap() {
         "Secret" => {
             let keys: BTreeSet<String> = strings(&object["stringData"]).into_keys().collect();
-            (Referred::Secret, Referent::Secret(Arc::new(keys)))
+            (Reference::secret(name), Referent::Secret(Arc::new(keys)))
         }
-        "ConfigMap" => (Referred::ConfigMap, Referent::ConfigMap(Arc::new(strings(&object["data"])))),
-        "MCPGroup" => (Referred::Group, Referent::Group(read(object))),
-        "MCPOIDCConfig" => (Referred::OidcConfig, Referent::OidcConfig(read(object))),
-        "MCPTelemetryConfig" => (Referred::TelemetryConfig, Referent::TelemetryConfig(read(object))),
-        "MCPToolConfig" => (Referred::ToolConfig, Referent::ToolConfig(read(object))),
-        "MCPExternalAuthConfig" => (Referred::ExternalAuthConfig, Referent::ExternalAuthConfig(read(object))),
-        "MCPWebhookConfig" => (Referred::WebhookConfig, Referent::WebhookConfig(read(object))),
-        "MCPAuthzConfig" => (Referred::AuthzConfig, Referent::AuthzConfig(read(object))),
+        "ConfigMap" => (Reference::config_map(name), Referent::ConfigMap(Arc::new(strings(&object["data"])))),
+        MCPGroupSpec::KIND => read::<MCPGroupSpec>(object, name),
+        MCPOIDCConfigSpec::KIND => read::<MCPOIDCConfigSpec>(object, name),
+        MCPTelemetryConfigSpec::KIND => read::<MCPTelemetryConfigSpec>(object, name),
+        MCPToolConfigSpec::KIND => read::<MCPToolConfigSpec>(object, name),
+        MCPExternalAuthConfigSpec::KIND => read::<MCPExternalAuthConfigSpec>(object, name),
+        MCPWebhookConfigSpec::KIND => read::<MCPWebhookConfigSpec>(object, name),
+        MCPAuthzConfigSpec::KIND => read::<MCPAuthzConfigSpec>(object, name),
         _ => return None,
     })
 }

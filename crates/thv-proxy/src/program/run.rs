@@ -19,6 +19,9 @@ use super::options::Run;
 use super::start::Start;
 use crate::http::{Chain, Drained, Front, Settings, Target, serve};
 
+/// What requests to the API server say of who sends them.
+const AGENT: &str = concat!("thv-proxyrunner/", env!("CARGO_PKG_VERSION"));
+
 /// The only thing that runs backends so far.
 const KUBERNETES: &str = "kubernetes";
 
@@ -138,7 +141,7 @@ async fn backend(
             env::RUNTIME
         ),
     }
-    let connection = Connection::open(environment.namespace.as_deref()).await?;
+    let connection = Connection::open(environment.namespace.as_deref(), AGENT).await?;
     let namespace = connection.namespace.clone();
     let platform = platform_of(environment.platform.as_deref());
     let backend = Kubernetes::start(connection, platform, config, birth.clone(), document.clone())?;

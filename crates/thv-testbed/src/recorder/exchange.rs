@@ -77,6 +77,8 @@ pub struct Exchange {
     pub subresource: Option<String>,
     /// Who sent it, as it says of itself.
     pub user_agent: String,
+    /// The forms that it takes as an answer, such as metadata only.
+    pub accept: String,
     /// The JSON that was sent.
     pub body: Option<Value>,
     /// What the API server answered; nothing while it has not, or if the request never got there.
@@ -104,6 +106,7 @@ impl Exchange {
             name: about.name,
             subresource: about.subresource,
             user_agent: header(http::header::USER_AGENT).to_owned(),
+            accept: header(http::header::ACCEPT).to_owned(),
             body: serde_json::from_slice(body).ok(),
             answered: None,
             told: None,
@@ -234,6 +237,7 @@ fn decode(text: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     verbs: Option<Vec<Verb>>,
+    group: Option<String>,
     resource: Option<String>,
     name: Option<String>,
     part: Part,
@@ -274,6 +278,13 @@ impl Pattern {
         Self { verbs: Some(all.to_vec()), ..Self::default() }
     }
 
+    /// …about this API group, discovery included.
+    #[must_use]
+    pub fn in_group(mut self, group: &str) -> Self {
+        self.group = Some(group.to_owned());
+        self
+    }
+
     /// …about this kind, by its plural name.
     #[must_use]
     pub fn of(mut self, resource: &str) -> Self {
@@ -304,13 +315,14 @@ impl Pattern {
 
     /// Whether `exchange` is meant.
     pub fn matches(&self, exchange: &Exchange) -> bool {
-        let Self { verbs, resource, name, part } = self;
+        let Self { verbs, group, resource, name, part } = self;
         let is_part = match part {
             Part::Any => true,
             Part::Whole => exchange.subresource.is_none(),
             Part::Subresource(name) => exchange.subresource.as_ref() == Some(name),
         };
         verbs.as_ref().is_none_or(|verbs| verbs.contains(&exchange.verb))
+            && group.as_ref().is_none_or(|group| *group == exchange.group)
             && resource.as_ref().is_none_or(|resource| *resource == exchange.resource)
             && name.as_ref().is_none_or(|name| Some(name) == exchange.name.as_ref())
             && is_part
@@ -341,6 +353,14 @@ mod tests {
         let namespace = read("DELETE", "/api/v1/namespaces/a", "");
         assert_eq!((namespace.verb, namespace.resource.as_str()), (Verb::Delete, "namespaces"));
         assert_eq!((namespace.namespace, namespace.name.as_deref()), (None, Some("a")));
+    }
+
+    #[test]
+    fn discovery_of_a_group_is_in_that_group() {
+        let discovery = read("GET", "/apis/example.com/v1", "");
+        assert_eq!((discovery.verb, discovery.resource.as_str()), (Verb::Other, ""));
+        assert!(Pattern::verb(Verb::Other).in_group("example.com").matches(&discovery));
+        assert!(!Pattern::verb(Verb::Other).in_group("example.org").matches(&discovery));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use thv_api::Kind;
 use thv_api::kinds::{MCPServer, MCPServerSpec};
 use thv_api::names::field_managers;
-use thv_plan::Token;
+use thv_plan::{Token, event_note};
 
 /// Publishes events about a server.
 pub(super) struct Herald {
@@ -38,7 +38,7 @@ impl Herald {
         let event = Event {
             type_: EventType::Warning,
             reason: reason.to_owned(),
-            note: Some(note.to_owned()),
+            note: Some(event_note(note).into_owned()),
             action: "Apply".to_owned(),
             secondary: None,
         };

@@ -14,7 +14,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::watch_object;
 use kube::{Api, Client};
 use thv_api::names::children::mcp_server;
-use thv_plan::{Platform, Token, Truce};
+use thv_plan::{Contention, Platform, Token};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -61,7 +61,7 @@ struct Kept {
     draft: Draft,
     /// What it came to.
     fingerprint: String,
-    truce: Truce,
+    contention: Contention,
 }
 
 /// When to look again.

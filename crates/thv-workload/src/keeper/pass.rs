@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::DynamicObject;
 use thv_api::names::annotations;
-use thv_plan::{Identity, Peace, Truce};
+use thv_plan::{Backoff, Contention, Identity};
 use tokio::time::Instant;
 
 use super::{Keeper, Kept, Next};
@@ -221,8 +221,9 @@ impl Keeper {
         stamp: Option<String>,
     ) -> Result<Outcome, Trouble> {
         let now = Instant::now().into_std();
-        let verdict = self.kept.get_mut(draft.name()).map(|kept| kept.truce.judge(now));
-        if let Some(Peace::Hold { wait, is_news }) = verdict {
+        let is_repair = self.kept.contains_key(draft.name());
+        let backoff = self.kept.get_mut(draft.name()).and_then(|kept| kept.contention.back_off(now));
+        if let Some(Backoff { wait, is_news }) = backoff {
             let why = format!("somebody keeps changing it; it is left alone for {} s", wait.as_secs());
             if is_news {
                 self.herald.warn("BackendContested", &format!("{}: {why}", title(draft))).await;
@@ -232,10 +233,10 @@ impl Keeper {
         let before = found.as_ref().and_then(|found| found.metadata.resource_version.clone());
         let outcome = self.apply(draft, owner, found, stamp).await?;
         if let (Outcome::Here(identity), Some(kept)) = (&outcome, self.kept.get_mut(draft.name()))
-            && verdict.is_some()
+            && is_repair
             && Some(&identity.resource_version) != before.as_ref()
         {
-            kept.truce.repaired(now);
+            kept.contention.repaired(now);
         }
         Ok(outcome)
     }
@@ -272,7 +273,7 @@ impl Keeper {
         if let Some(kept) = self.kept.get_mut(draft.name()) {
             (kept.draft, kept.fingerprint) = (draft.clone(), fingerprint);
         } else {
-            let kept = Kept { draft: draft.clone(), fingerprint, truce: Truce::default() };
+            let kept = Kept { draft: draft.clone(), fingerprint, contention: Contention::default() };
             self.kept.insert(draft.name().to_owned(), kept);
         }
         here(&applied.metadata)

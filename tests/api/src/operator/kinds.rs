@@ -1,93 +1,89 @@
-//! An operator that is there before its kinds are, on an API server of its own: all others share theirs.
+//! An operator that is there before its kinds are.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::time::Duration;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 
-use anyhow::{Result, ensure};
-use futures::FutureExt;
+use anyhow::Result;
+use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DeleteParams, PostParams};
+use kube::api::{DeleteParams, ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use thv_api::kinds::{MCPServer, MCPServerSpec};
+use tests_fixture::ACCOUNT;
+use thv_api::kinds::MCPServerSpec;
 use thv_api::{Kind, names};
-use thv_testbed::{
-    Bed, Cluster, Owner, Pattern, Recorder, Subject, SubjectBuilder, Tier, Verb, built_program, free_port,
-    wait,
-};
-use tokio::time::timeout;
+use thv_testbed::{Bed, Fault, Pattern, Recorder, Verb, wait};
 
-use super::minimal;
-use crate::fixture::{apply, ask};
-
-const NAMESPACE: &str = "default";
+use super::alone::{Alone, on_own_cluster};
 
 #[tokio::test]
-async fn an_operator_waits_for_kinds_that_are_missing_or_not_served_and_says_which() -> Result<()> {
-    let assets = Bed::open(Tier::Api).await?.description().assets.clone();
-    let cluster = Cluster::start(Tier::Api, assets, Owner::TestRun, &|_| {}).await?;
-    let bed = Bed::at(&cluster.description().file()).await?;
-    let outcome = AssertUnwindSafe(waits(&bed)).catch_unwind().await;
-    cluster.stop().await?;
-    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+async fn an_operator_with_roles_only_names_the_kinds_that_are_not_served_and_works_once_they_are()
+-> Result<()> {
+    on_own_cluster(async |bed| {
+        let definitions: Api<CustomResourceDefinition> = Api::all(bed.client());
+        let servers = format!("{}.{}", MCPServerSpec::PLURAL, names::GROUP);
+        let all: BTreeSet<String> = thv_api::crds().iter().map(ResourceExt::name_any).collect();
+        let recorder = Recorder::start(bed).await?;
+        let discovery = Pattern::verb(Verb::Other).in_group(names::GROUP);
+        recorder.fail(discovery.clone(), usize::MAX, Fault::Answer(403));
+        let mut operator = Alone::start(bed, recorder, &[("OPERATOR_OPENSHIFT", "false")]).await?;
+
+        // A refusal does not mean that kinds are missing.
+        operator.waits("The API server does not say what it serves of toolhive.stacklok.dev/").await?;
+        operator.recorder.heal();
+
+        // It lives, is not ready, and says why.
+        until_missing(&operator, &all).await?;
+        is_alive_over_either_family(&operator).await?;
+        assert_told(&operator, &all);
+
+        // Somebody else has taken the name of a kind, so that the API server has ours and does not serve it.
+        definitions.create(&PostParams::default(), &impostor()?).await?;
+        wait::until(&definitions, &impostor()?.name_any(), "it has the name", |definition| {
+            wait::has_condition(definition, "NamesAccepted", "True")
+        })
+        .await?;
+        for definition in thv_api::crds() {
+            definitions.create(&PostParams::default(), &definition).await?;
+        }
+        until_missing(&operator, &BTreeSet::from([servers.clone()])).await?;
+        let refused = definitions.get(&servers).await?;
+        assert!(wait::has_condition(&refused, "NamesAccepted", "False"), "{:?}", refused.status);
+        assert!(!wait::has_condition(&refused, "Established", "True"), "{:?}", refused.status);
+        // What is not served cannot be watched, so nothing is.
+        operator.recorder.log().only(&Pattern::verb(Verb::Watch)).assert_empty("watch");
+
+        // It goes on by itself as soon as it can.
+        definitions.delete(&impostor()?.name_any(), &DeleteParams::default()).await?;
+        operator.ready().await?;
+        assert!(operator.subject.is_running()?);
+        operator.server("s").await?;
+        has_needed_roles_only(bed, &operator).await
+    })
+    .await
 }
 
-async fn waits(bed: &Bed) -> Result<()> {
-    let definitions: Api<CustomResourceDefinition> = Api::all(bed.client());
-    let servers = format!("{}.{}", MCPServerSpec::PLURAL, names::GROUP);
-    let all: BTreeSet<String> = thv_api::crds().iter().map(ResourceExt::name_any).collect();
-    let (recorder, port) = (Recorder::start(bed).await?, free_port()?);
-    let mut operator = start(&recorder, port)?;
-
-    // It lives, is not ready, and says why.
-    until_missing(port, &operator, &all).await?;
-    assert_eq!(ask(port, "/healthz").await?.0, 200);
-    assert_told(&operator, &all);
-
-    // Somebody else has taken the name of a kind, so that the API server has ours and does not serve it.
-    definitions.create(&PostParams::default(), &impostor()?).await?;
-    wait::until(&definitions, &impostor()?.name_any(), "it has the name", |definition| {
-        wait::has_condition(definition, "NamesAccepted", "True")
-    })
-    .await?;
-    for definition in thv_api::crds() {
-        definitions.create(&PostParams::default(), &definition).await?;
+/// Fails the test unless the operator has asked for nothing that it may not do, and has no right in the whole cluster.
+async fn has_needed_roles_only(bed: &Bed, operator: &Alone) -> Result<()> {
+    let bindings: Api<ClusterRoleBinding> = Api::all(bed.client());
+    for binding in bindings.list(&ListParams::default()).await? {
+        let subjects = binding.subjects.unwrap_or_default();
+        assert!(subjects.iter().all(|subject| subject.name != ACCOUNT), "{:?}", binding.metadata);
     }
-    until_missing(port, &operator, &BTreeSet::from([servers.clone()])).await?;
-    let refused = definitions.get(&servers).await?;
-    assert!(wait::has_condition(&refused, "NamesAccepted", "False"), "{:?}", refused.status);
-    assert!(!wait::has_condition(&refused, "Established", "True"), "{:?}", refused.status);
-    assert!(operator.output().contains(&format!("[\\\"{servers}\\\"]")), "{}", operator.output());
-    // What is not served cannot be watched, so nothing is.
-    recorder.log().only(&Pattern::verb(Verb::Watch)).assert_empty("watch");
-
-    // It goes on by itself as soon as it can.
-    definitions.delete(&impostor()?.name_any(), &DeleteParams::default()).await?;
-    until(port, &operator, "it is ready", |status, _| status == 200).await?;
-    assert!(operator.is_running()?);
-    let api: Api<MCPServer> = Api::namespaced(bed.client(), NAMESPACE);
-    let body = json!({
-        "apiVersion": MCPServer::api_version_text(), "kind": "MCPServer", "metadata": {"name": "s"},
-        "spec": minimal(),
-    });
-    apply(&api, "s", "user", &body).await?;
-    wait::until(&api, "s", "the operator has dealt with it", |server| {
-        server.status.as_ref().is_some_and(|status| status.observed_generation.is_some())
-    })
-    .await?;
+    for exchange in operator.recorder.log().iter() {
+        assert!(exchange.answered != Some(403), "{exchange}");
+        assert!(exchange.namespace.is_some() || exchange.verb == Verb::Other, "{exchange}");
+    }
     Ok(())
 }
 
-fn start(recorder: &Recorder, port: u16) -> Result<Subject> {
-    SubjectBuilder::new(built_program("thv-operator")?)
-        .args(["--metrics-bind-address", "0", "--health-probe-bind-address"])
-        .args([format!("127.0.0.1:{port}")])
-        .args(["--kubeconfig".into(), recorder.admin_kubeconfig()?.into_os_string()])
-        .env("WATCH_NAMESPACE", NAMESPACE)
-        .env("POD_NAMESPACE", NAMESPACE)
-        .env("OPERATOR_OPENSHIFT", "false")
-        .start()
+/// Asks the probe at every loopback address of this machine: not every machine has IPv6.
+async fn is_alive_over_either_family(operator: &Alone) -> Result<()> {
+    assert_eq!(operator.ask(Ipv4Addr::LOCALHOST.into(), "/healthz").await?.0, 200);
+    if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok() {
+        assert_eq!(operator.ask(Ipv6Addr::LOCALHOST.into(), "/healthz").await?.0, 200);
+    }
+    Ok(())
 }
 
 /// Something of another kind that calls itself what one of ours is called.
@@ -107,39 +103,19 @@ fn impostor() -> Result<CustomResourceDefinition> {
 }
 
 /// Waits until the operator says that exactly these definitions are missing.
-async fn until_missing(port: u16, operator: &Subject, missing: &BTreeSet<String>) -> Result<()> {
+async fn until_missing(operator: &Alone, missing: &BTreeSet<String>) -> Result<()> {
     let is_so = |status: u16, body: &str| {
-        let (_, named) = body.rsplit_once(": ").unwrap_or_default();
+        let (_, named) = body.rsplit_once("Missing: ").unwrap_or_default();
         status == 503 && named.split(", ").map(str::to_owned).collect::<BTreeSet<_>>() == *missing
     };
-    until(port, operator, &format!("it says that {missing:?} are missing"), is_so).await
+    operator.until(&format!("it says that {missing:?} are missing"), is_so).await
 }
 
 /// Fails the test unless the operator has written the name of each.
 #[track_caller]
-fn assert_told(operator: &Subject, names: &BTreeSet<String>) {
-    let output = operator.output();
+fn assert_told(operator: &Alone, names: &BTreeSet<String>) {
+    let output = operator.subject.output();
     for name in names {
         assert!(output.contains(name.as_str()), "{name} is not in {output}");
     }
-}
-
-/// Asks whether the operator is ready until the answer is as it should be.
-async fn until(port: u16, operator: &Subject, what: &str, is_so: impl Fn(u16, &str) -> bool) -> Result<()> {
-    let mut last = (0, String::new());
-    let asking = async {
-        loop {
-            // It may not listen yet.
-            if let Ok(answer) = ask(port, "/readyz").await {
-                last = answer;
-                if is_so(last.0, &last.1) {
-                    return;
-                }
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    let done = timeout(wait::DEADLINE, asking).await.is_ok();
-    ensure!(done, "waited until {what}; its answer is {last:?}, and it wrote:\n{}", operator.output());
-    Ok(())
 }

@@ -15,11 +15,15 @@ const LEASE: &str = "toolhive-operator-leader-election";
 /// How long a leader that says nothing stays one.
 const DURATION: SignedDuration = SignedDuration::from_secs(15);
 
+/// The name of the host of both operators, as if they were on the network of one node.
+const HOST: &str = "node-1";
+
 /// A leader that has made the server `s`, and one that waits for its turn.
 async fn two(space: &Space) -> Result<(Operator, Operator)> {
     Box::pin(Program::Shipped.prepare(space)).await?;
+    let environment = BTreeMap::from([("HOSTNAME", HOST)]);
     let candidate =
-        async || Operator::run(Program::Shipped, space, &BTreeMap::new(), &["--leader-elect"]).await;
+        async || Operator::run(Program::Shipped, space, &environment, &["--leader-elect"]).await;
     let leader = candidate().await?;
     leader.server("s", minimal()).await?;
     let other = candidate().await?;
@@ -47,6 +51,13 @@ async fn successor(space: &Space, before: &LeaseSpec) -> Result<LeaseSpec> {
     };
     let lease = wait::until(&space.api::<Lease>(), LEASE, "somebody else leads", is_new).await?;
     lease.spec.context("the lease has no spec")
+}
+
+/// Fails the test unless a person can tell from the Lease where its holder runs.
+#[track_caller]
+fn assert_tells_the_host(lease: &LeaseSpec) {
+    let holder = lease.holder_identity.as_deref().unwrap_or_default();
+    assert!(holder.strip_prefix(HOST).is_some_and(|rest| rest.len() > 1), "{holder}");
 }
 
 fn renewed(lease: &LeaseSpec) -> Timestamp {
@@ -161,6 +172,8 @@ async fn g1_a_leader_that_is_asked_to_end_gives_the_lease_back() {
         assert_eq!(last.body.context("it has sent nothing")?["spec"]["holderIdentity"], "");
 
         let new = successor(&space, &old).await?;
+        assert_tells_the_host(&old);
+        assert_tells_the_host(&new);
         let waited = acquired(&new).duration_since(renewed(&old));
         assert!(waited < SignedDuration::from_secs(10), "{waited:?}: {old:?} {new:?}");
         finds_all_as_it_should_be(&other, mark, &before).await

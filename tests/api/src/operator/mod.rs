@@ -1,9 +1,11 @@
 //! The operator, run as a program under its own role behind a recorder.
 
+mod alone;
 mod autoscaler;
 mod conditions;
 mod difference;
 mod drift;
+mod events;
 mod fence;
 mod kinds;
 mod leadership;
@@ -11,6 +13,7 @@ mod lifecycle;
 mod malformed;
 mod overrides;
 mod ownership;
+mod platform;
 mod program;
 mod replicas;
 mod rollout;
@@ -24,6 +27,7 @@ mod stopping;
 mod takeover;
 mod test_kinds;
 mod unknown_field;
+mod user_agent;
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,9 @@ use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use thv_api::names::annotations;
-use thv_testbed::in_namespace;
+use thv_testbed::{Recorder, in_namespace};
 
-use super::{BOUND, Proxy, Server, account, image, says};
+use super::{ACCOUNT, BOUND, Proxy, Server, account, image, says};
 
 fn stamp(set: &StatefulSet) -> Option<String> {
     let template = set.spec.as_ref()?.template.metadata.as_ref()?;
@@ -102,6 +102,26 @@ async fn s0_03_a_proxy_whose_file_is_late_writes_nothing_and_starts_again_when_i
         let set = server.backend("it exists", |_| true).await?;
         let text = serde_json::to_string(&set.spec)?;
         ensure!(!text.contains("OLD"), "{text}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_request_of_a_proxy_names_the_program_and_its_version() {
+    in_namespace(async |space| {
+        account(&space).await?;
+        let recorder = Recorder::start(space.bed()).await?;
+        let kubeconfig = recorder.kubeconfig_for(&space.token_of(ACCOUNT).await?)?;
+        let server = Server::make(&space, &std::fs::read_to_string(kubeconfig)?, "s", 2).await?;
+        let mut proxy = server.start(&Proxy::new("image:1", 2))?;
+        says(&mut proxy, &[BOUND]).await?;
+        let log = recorder.log();
+        ensure!(!log.writes().is_empty(), "it has written nothing:\n{log}");
+        let agent = concat!("thv-proxyrunner/", env!("CARGO_PKG_VERSION"));
+        for exchange in log.iter() {
+            ensure!(exchange.user_agent == agent, "{exchange} is by {:?}", exchange.user_agent);
+        }
         Ok(())
     })
     .await;

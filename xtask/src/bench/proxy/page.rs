@@ -1,29 +1,19 @@
 //! The page that keeps the results.
 
-use std::fs;
+use anyhow::Result;
 
-use anyhow::{Context, Result};
-
+use crate::bench::page::Page;
 use crate::bench::table::Table;
-use crate::shell::{root, say};
-
-const PAGE: &str = "docs/bench-proxy.md";
 
 /// Writes the page anew.
 pub(super) fn write(scale: &str, table: &Table) -> Result<()> {
-    let text = format!("{}\n{}\n{}", introduction(scale), table.markdown("pass-through", "proxy"), METHOD);
-    fs::write(root().join(PAGE), text).with_context(|| format!("cannot write {PAGE}"))?;
-    say(&format!("wrote {PAGE}"));
-    Ok(())
-}
-
-fn introduction(scale: &str) -> String {
-    let command = if scale == "soak" { "cargo xtask bench proxy --soak" } else { "cargo xtask bench proxy" };
-    format!(
-        "# The proxy beside a bare pass-through\n\n\
-         Written by `{command}` on {}.\n",
-        machine()
-    )
+    let page = Page {
+        file: "docs/bench-proxy.md",
+        title: "The proxy beside a bare pass-through",
+        command: if scale == "soak" { "cargo xtask bench proxy --soak" } else { "cargo xtask bench proxy" },
+        method: METHOD,
+    };
+    page.write(&table.markdown("pass-through", "proxy"))
 }
 
 const METHOD: &str = "\
@@ -35,14 +25,3 @@ computed is that of the process in user mode and in the kernel. A kB is 1,000 by
 have gone; connections to the server that wait for the next request, as many as there were clients, do not count. In a
 cluster, the proxy is a pod that the operator has made, with its backend, Redis and metrics.
 ";
-
-/// The processor and the system, as far as they are known.
-fn machine() -> String {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let processors = read("/proc/cpuinfo");
-    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let count = processors.lines().filter(|line| line.starts_with("processor")).count();
-    let system = read("/proc/sys/kernel/osrelease");
-    let model = model.map_or("an unknown processor", |(_, model)| model);
-    format!("{count} × {model}, Linux {}", system.trim())
-}

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::channel::mpsc;
+use futures::{StreamExt, TryStreamExt};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::GroupVersionKind;
 use kube::{Api, Client, ResourceExt};
@@ -15,25 +15,25 @@ use thv_api::names::{annotations, finalizers};
 use thv_plan::{Child, Children, Decision, Plan, References, Settings, Snapshot, mcp_server};
 use thv_testbed::client_for;
 
+use super::convergence::{Convergence, Follower};
 use super::servers;
-use super::site::{NAMESPACE, Site};
-use crate::shell::{Stopwatch, say};
-use thv_testbed::usage::computed;
+use crate::bench::site::{NAMESPACE, Site};
+use crate::shell::say;
 
 /// As many as the operator has workers.
 const AT_ONCE: usize = 8;
+/// The writes for a server that are not for a child: finalizer, revision, status.
+const OF_ITS_OWN: usize = 3;
 /// Under whose name is written.
 const MANAGER: &str = "bench";
 
 /// What a bare client needs.
 pub(super) struct Baseline {
-    pub(super) took: Duration,
+    pub(super) convergence: Convergence,
     /// How many children a server has.
     pub(super) children: usize,
     /// How many writes were sent for a server.
     pub(super) writes: usize,
-    /// What the API server computed for it.
-    pub(super) server_computed: Duration,
 }
 
 /// Everything that is written for one server.
@@ -44,21 +44,26 @@ struct Work {
     status: Value,
 }
 
-/// Sends the writes for `count` servers.
+/// Sends the writes for `count` servers, while they are created.
 pub(super) async fn measure(site: &Site, count: usize) -> Result<Baseline> {
+    say(&format!("a bare client gets {count} servers"));
     let client = client_for(&site.kubeconfig).await?;
-    let created = servers::create(&site.api(), count).await?;
-    let work = created.into_iter().map(render).collect::<Result<Vec<_>>>()?;
-    let children = work.first().map_or(0, |work| work.children.len());
-
-    say(&format!("a bare client writes {count} servers with {children} children each"));
-    let (watch, before) = (Stopwatch::start(), computed(site.api_server)?);
-    let sent: Vec<usize> =
-        stream::iter(&work).map(|work| send(&client, work)).buffer_unordered(AT_ONCE).try_collect().await?;
-    let took = watch.elapsed();
-    let server_computed = computed(site.api_server)?.saturating_sub(before);
-    say(&format!("that took {:.1} s", took.as_secs_f64()));
-    Ok(Baseline { took, children, writes: sent.first().copied().unwrap_or_default(), server_computed })
+    let mut follower = Follower::start(site).await?;
+    let api = site.api();
+    let (sender, created) = mpsc::unbounded();
+    let creating = async move {
+        // Whoever receives them is there until this has ended.
+        servers::create(&api, count, |server| drop(sender.unbounded_send(server))).await
+    };
+    let mut children = Vec::new();
+    let sending = async {
+        let each = async |server| send(&client, &render(server)?).await;
+        children = created.map(each).buffer_unordered(AT_ONCE).try_collect().await?;
+        Ok(())
+    };
+    let convergence = follower.converge(site, count, creating, sending).await?;
+    let children = children.first().copied().unwrap_or_default();
+    Ok(Baseline { convergence, children, writes: children + OF_ITS_OWN })
 }
 
 /// What the operator would make of a new server.
@@ -81,7 +86,7 @@ fn render(server: MCPServer) -> Result<Work> {
     }
 }
 
-/// Sends the writes for one server, and returns how many those were.
+/// Sends the writes for one server, and returns how many children it has.
 async fn send(client: &Client, work: &Work) -> Result<usize> {
     let Work { server, revision, children, status } = work;
     let name = server.name_any();
@@ -112,7 +117,7 @@ async fn send(client: &Client, work: &Work) -> Result<usize> {
     }
     let body = json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}, "status": status});
     servers.patch_status(&name, &apply, &Patch::Apply(&body)).await?;
-    Ok(children.len() + 3)
+    Ok(children.len())
 }
 
 fn api(client: &Client, api_version: &str, kind: &str) -> Api<DynamicObject> {

@@ -25,13 +25,21 @@ fn server(number: usize) -> Result<MCPServer> {
     serde_json::from_value(body).context("the servers of this bench do not fit their type")
 }
 
-/// Creates `count` servers at once, and returns them.
-pub(super) async fn create(api: &Api<MCPServer>, count: usize) -> Result<Vec<MCPServer>> {
+/// Creates `count` servers, many at once, and hands each over.
+pub(super) async fn create(
+    api: &Api<MCPServer>,
+    count: usize,
+    mut hand_over: impl FnMut(MCPServer),
+) -> Result<()> {
     let create = async |number| {
         let created = api.create(&PostParams::default(), &server(number)?).await;
         created.context("cannot create a server")
     };
-    stream::iter(0..count).map(create).buffer_unordered(AT_ONCE).try_collect().await
+    let mut created = stream::iter(0..count).map(create).buffer_unordered(AT_ONCE);
+    while let Some(server) = created.try_next().await? {
+        hand_over(server);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
 use thv_api::kinds::{MCPServer, MCPServerPhase};
+use thv_testbed::usage::computed;
 
-use super::site::Site;
+use crate::bench::site::Site;
 use crate::shell::Stopwatch;
 
 /// How often progress is told.
@@ -29,6 +30,16 @@ enum Seen {
     Deployment(String),
     /// Something that is of no interest.
     Nothing,
+}
+
+/// How long it took until all servers were settled.
+pub(super) struct Convergence {
+    /// Until the last server was created.
+    pub(super) created: Duration,
+    /// Until the last server was settled.
+    pub(super) settled: Duration,
+    /// What the API server computed until then.
+    pub(super) server_computed: Duration,
 }
 
 /// Follows all servers and their Deployments.
@@ -70,8 +81,28 @@ impl Follower {
         Ok(follower)
     }
 
+    /// Has `count` servers created and worked on, and waits until all of them are settled.
+    pub(super) async fn converge(
+        &mut self,
+        site: &Site,
+        count: usize,
+        creating: impl Future<Output = Result<()>>,
+        working: impl Future<Output = Result<()>>,
+    ) -> Result<Convergence> {
+        let (watch, before) = (Stopwatch::start(), computed(site.api_server)?);
+        let creating = async {
+            creating.await?;
+            anyhow::Ok(watch.elapsed())
+        };
+        let (created, (), ()) = tokio::try_join!(creating, working, self.settled(count))?;
+        let settled = watch.elapsed();
+        println!("    that took {:.1} s", settled.as_secs_f64());
+        let server_computed = computed(site.api_server)?.saturating_sub(before);
+        Ok(Convergence { created, settled, server_computed })
+    }
+
     /// Waits until `count` servers are settled: the status is about the current spec, and the Deployment is there.
-    pub(super) async fn settled(&mut self, count: usize) -> Result<()> {
+    async fn settled(&mut self, count: usize) -> Result<()> {
         let limit = Duration::from_mins(1) + Duration::from_millis(500) * u32::try_from(count)?;
         let watch = Stopwatch::start();
         let mut told = Duration::ZERO;

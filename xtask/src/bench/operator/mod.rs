@@ -1,0 +1,100 @@
+//! `cargo xtask bench operator`: many servers at once.
+
+mod baseline;
+mod convergence;
+mod figures;
+mod run;
+mod scrape;
+mod servers;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use thv_testbed::Tier;
+use thv_testbed::usage::load;
+
+use super::page::Page;
+use super::site::{Site, on_fresh_cluster};
+use super::table::Table;
+use crate::shell::{Stopwatch, say};
+use crate::{product, setup};
+
+/// How many servers there are when nobody says how many.
+const SIZES: [u32; 2] = [1_000, 5_000];
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Measure with this many servers only, and write no page
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    servers: Option<u32>,
+    /// How long nothing may be written afterwards. A minute and a half have a resync in them
+    #[arg(long, default_value_t = 90, value_name = "SECONDS")]
+    watch_seconds: u32,
+    /// Only measure: do not fail if a target is missed
+    #[arg(long)]
+    no_targets: bool,
+    #[command(flatten)]
+    assets: crate::Assets,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { servers, watch_seconds, no_targets, assets } = arguments;
+    let (assets, window) = (assets.assets.as_deref(), Duration::from_secs((*watch_seconds).into()));
+    setup::prepare(Tier::Api, assets)?;
+    product::build("thv-operator")?;
+    let watch = Stopwatch::start();
+    let mut tables = Vec::new();
+    for servers in servers.map_or_else(|| SIZES.to_vec(), |servers| vec![servers]) {
+        tables.push((servers, measure(servers, window, assets).await?));
+    }
+    let mut results = Vec::new();
+    for (servers, table) in &tables {
+        say(&format!("{servers} servers"));
+        table.print();
+        results.push(format!("## {servers} servers\n\n{}", table.markdown("bare client", "operator")));
+    }
+    say(&format!("that took {}", watch.seconds()));
+    if servers.is_none() {
+        PAGE.write(&results.join("\n"))?;
+    }
+    if *no_targets { Ok(()) } else { tables.iter().try_for_each(|(_, table)| table.judge()) }
+}
+
+/// Gives as many servers to a bare client, and then to the operator. Each has a cluster of its own.
+async fn measure(servers: u32, window: Duration, assets: Option<&Path>) -> Result<Table> {
+    let count = usize::try_from(servers)?;
+    let before = load();
+    let baseline = on_fresh_cluster(Tier::Api, assets, async |cluster| {
+        baseline::measure(&Site::prepare(cluster).await?, count).await
+    })
+    .await?;
+    let between = load();
+    let report = on_fresh_cluster(Tier::Api, assets, async |cluster| {
+        run::measure(&Site::prepare(cluster).await?, count, window).await
+    })
+    .await?;
+    let mut table = figures::table(servers, window, &baseline, &report);
+    table.compare("load of the machine before and after", format!("{before} {between}"), load());
+    Ok(table)
+}
+
+const PAGE: Page = Page {
+    file: "docs/bench-operator.md",
+    title: "The operator beside a bare client",
+    command: "cargo xtask bench operator",
+    method: METHOD,
+};
+
+const METHOD: &str = "\
+The bare client has one thread, like the operator, and the operator's client library, connection settings and account. It
+sends the writes that the operator sends, for as many servers at once as the operator has workers. It watches nothing, reads
+nothing and remembers nothing. Each of the two gets a fresh API server, with etcd and the controllers of Kubernetes on the
+same machine. Servers are created, 32 at once, while the bare client or the operator works. A server is settled when its
+status is about its current generation and its Deployment is there, as a third client sees it. Pods wait for a node that never
+comes.
+
+The quiet seconds begin when every server has its pod and the operator's queue is empty. The operator resyncs every minute, so
+that they have a pass over every server in them. Memory is what the kernel counts as resident; what is in no file is mostly
+the heap. Time computed is that of the process in user mode and in the kernel.
+";
