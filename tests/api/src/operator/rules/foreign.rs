@@ -89,7 +89,9 @@ async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
     let mark = operator.recorder.mark();
     operator.subject.restart().await?;
     operator.recorder.seen(mark, &(case.pulse)()).await?;
-    world.outlast().await?;
+    for kind in world.looked_after()? {
+        kind.outlast().await?;
+    }
     check_all("after a restart").await?;
     let again = applies(operator, mark);
     assert!(again.values().all(|count| *count == 1), "{again:?}");
