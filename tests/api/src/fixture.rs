@@ -1,6 +1,6 @@
 //! Objects that many tests start from.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -183,9 +183,9 @@ impl Things {
     }
 }
 
-/// The status and the text of an answer to a GET on this machine.
-pub(crate) async fn ask(port: u16, path: &str) -> Result<(u16, String)> {
-    let mut socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+/// The status and the text of an answer to a GET.
+pub(crate) async fn ask(address: IpAddr, port: u16, path: &str) -> Result<(u16, String)> {
+    let mut socket = TcpStream::connect((address, port)).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).await?;
     let mut answer = String::new();

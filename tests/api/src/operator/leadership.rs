@@ -22,8 +22,7 @@ const HOST: &str = "node-1";
 async fn two(space: &Space) -> Result<(Operator, Operator)> {
     Box::pin(Program::Shipped.prepare(space)).await?;
     let environment = BTreeMap::from([("HOSTNAME", HOST)]);
-    let candidate =
-        async || Operator::run(Program::Shipped, space, &environment, &["--leader-elect"]).await;
+    let candidate = async || Operator::run(Program::Shipped, space, &environment, &["--leader-elect"]).await;
     let leader = candidate().await?;
     leader.server("s", minimal()).await?;
     let other = candidate().await?;
