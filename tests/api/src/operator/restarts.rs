@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 use serde_json::json;
 use thv_api::names::annotations;
 use thv_testbed::{Exchange, Mark, Moment, Pattern, Verb, in_namespace, wait};
 
-use super::pods::{count_of_proxies, proxies};
+use super::pods::{count_of_proxies, older_proxies, proxies};
 use super::rollout::patch;
 use super::scene::{NAME, Scene};
 use super::{Operator, minimal, prepare};
@@ -24,22 +23,18 @@ fn uids(pods: &[Pod]) -> BTreeSet<String> {
 async fn an_immediate_restart_whose_note_conflicts_deletes_every_old_pod_once_and_no_replacement() {
     in_namespace(async |space| {
         let scene = Scene::with(&space, json!({"replicas": 2})).await?;
-        // The API server counts seconds, and a pod of this second may be a replacement.
-        let is_older = |pod: &Pod| {
-            let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0.as_second());
-            created < Some(Timestamp::now().as_second())
-        };
-        let old = uids(&proxies(&space, |pods| pods.len() == 2 && pods.iter().all(is_older)).await?);
+        let old = uids(&older_proxies(&space, NAME, 2).await?);
         scene.calm().await?;
 
         let mark = scene.operator.recorder.mark();
         let note = Pattern::verb(Verb::MergePatch).of("mcpservers").named(NAME);
         let mut noting = scene.operator.recorder.breakpoint(note.clone(), 0, Moment::Before);
-        let at = Timestamp::now().to_string();
+        // The text is old: it is the clock of the API server that tells when the request was made.
+        let at = "2026-01-01T00:00:00Z".to_owned();
         let request = json!({annotations::RESTARTED_AT: at, annotations::RESTART_STRATEGY: "immediate"});
         patch(&scene.operator.servers(), NAME, json!({"metadata": {"annotations": request}})).await?;
         noting.hit().await?;
-        let new = proxies(&space, |pods| pods.len() == 2 && uids(pods).is_disjoint(&old)).await?;
+        let new = proxies(&space, NAME, |pods| pods.len() == 2 && uids(pods).is_disjoint(&old)).await?;
         // Somebody is faster.
         patch(&scene.operator.servers(), NAME, json!({"metadata": {"labels": {"touched": "yes"}}})).await?;
         noting.release();
