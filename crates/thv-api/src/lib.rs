@@ -30,4 +30,5 @@ mod watched;
 
 pub use crds::{crd, crds};
 pub use object::{Column, Kind, Object, Served, Version};
+pub use schema::Conditions;
 pub use watched::{Malformed, Watched};

@@ -5,7 +5,7 @@ pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 #[doc(hidden)]
 pub use kube_core::{NamespaceResourceScope, Resource};
 
-/// Makes a type stand for another when objects are listed or watched: `part_of!(SeenPod, Pod)`. It has a field
+/// Makes a type stand for another when objects are listed or watched: `part_of!(PartialPod, Pod)`. It has a field
 /// `metadata`, and whatever else is of interest.
 #[macro_export]
 macro_rules! part_of {

@@ -25,7 +25,8 @@ pub(crate) struct DateTime;
 fixed_schema!(DateTime, json_schema!({ "type": "string", "format": "date-time" }));
 
 /// The schema of `status.conditions`, the same for every kind.
-pub(crate) struct Conditions;
+#[derive(Debug)]
+pub struct Conditions;
 
 fixed_schema!(Conditions, {
     let dns = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";

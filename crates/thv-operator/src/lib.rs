@@ -20,6 +20,7 @@ mod operator;
 mod options;
 mod pace;
 pub mod platform;
+pub mod program;
 mod projection;
 mod queue;
 pub mod rbac;

@@ -18,14 +18,51 @@ use tokio::time::timeout;
 /// Names a folder of CRDs to test instead of ours: another implementation's, to see whether it judges alike.
 const OTHERS: &str = "THV_CORPUS_CRDS";
 
-/// In their own group, definitions are shared by all tests of the process. Who comes first installs them, who
-/// leaves last removes those that were not there before.
+/// Definitions in their own group, shared by all tests of the process. Who comes first installs them, who leaves last
+/// removes those that were not there before.
+struct Shared {
+    definitions: fn() -> Result<Vec<CustomResourceDefinition>>,
+    users: Mutex<Users>,
+}
+
 struct Users {
     count: usize,
     ours: Vec<String>,
 }
 
-static USERS: Mutex<Users> = Mutex::const_new(Users { count: 0, ours: Vec::new() });
+impl Shared {
+    const fn new(definitions: fn() -> Result<Vec<CustomResourceDefinition>>) -> Self {
+        Self { definitions, users: Mutex::const_new(Users { count: 0, ours: Vec::new() }) }
+    }
+
+    /// Has them served from here to the end of the test.
+    async fn install(&'static self, space: &Space) -> Result<()> {
+        let api: Api<CustomResourceDefinition> = Api::all(space.client());
+        let mut users = self.users.lock().await;
+        if users.count == 0 {
+            let mut new = Vec::new();
+            if let Err(error) = install_all(&api, &(self.definitions)()?, &mut new).await {
+                remove(&api, &new).await?;
+                return Err(error);
+            }
+            users.ours = new;
+        }
+        users.count += 1;
+        drop(users);
+        space.finally(async move {
+            let mut users = self.users.lock().await;
+            users.count -= 1;
+            if users.count == 0 {
+                remove(&api, &std::mem::take(&mut users.ours)).await?;
+            }
+            Ok(())
+        });
+        Ok(())
+    }
+}
+
+static API: Shared = Shared::new(definitions);
+static TEST_KINDS: Shared = Shared::new(|| Ok(tests_kinds::crds()));
 
 /// Whether definitions other than ours are tested.
 pub(crate) fn are_from_elsewhere() -> bool {
@@ -69,33 +106,21 @@ pub(crate) async fn install_own(space: &Space, definition: &CustomResourceDefini
 
 /// Has all definitions served, in their own group, from here to the end of the test.
 pub(crate) async fn install(space: &Space) -> Result<()> {
-    let api: Api<CustomResourceDefinition> = Api::all(space.client());
-    let mut users = USERS.lock().await;
-    if users.count == 0 {
-        let mut new = Vec::new();
-        if let Err(error) = install_all(&api, &mut new).await {
-            remove(&api, &new).await?;
-            return Err(error);
-        }
-        users.ours = new;
-    }
-    users.count += 1;
-    drop(users);
-    space.finally(async move {
-        let mut users = USERS.lock().await;
-        users.count -= 1;
-        if users.count == 0 {
-            remove(&api, &std::mem::take(&mut users.ours)).await?;
-        }
-        Ok(())
-    });
-    Ok(())
+    API.install(space).await
+}
+
+/// The same for the kinds that exist for tests only.
+pub(crate) async fn install_test_kinds(space: &Space) -> Result<()> {
+    TEST_KINDS.install(space).await
 }
 
 /// `new` gets the names of the definitions that were not there.
-async fn install_all(api: &Api<CustomResourceDefinition>, new: &mut Vec<String>) -> Result<()> {
-    let all = definitions()?;
-    for definition in &all {
+async fn install_all(
+    api: &Api<CustomResourceDefinition>,
+    all: &[CustomResourceDefinition],
+    new: &mut Vec<String>,
+) -> Result<()> {
+    for definition in all {
         let name = definition.name_any();
         let known = api.get_metadata_opt(&name).await?.is_some();
         let manager = PatchParams::apply("tests-api").force();
@@ -105,7 +130,7 @@ async fn install_all(api: &Api<CustomResourceDefinition>, new: &mut Vec<String>)
             new.push(name);
         }
     }
-    for definition in &all {
+    for definition in all {
         served(api, &definition.name_any()).await?;
     }
     Ok(())

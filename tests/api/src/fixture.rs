@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thv_testbed::{Space, SubjectBuilder, wait};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, ToSocketAddrs};
 
 /// Server-side apply of `body` as `manager`, taking fields over from others.
 pub(crate) async fn apply<K>(api: &Api<K>, name: &str, manager: &str, body: &Value) -> kube::Result<K>
@@ -177,4 +179,16 @@ impl Things {
         merge(&mut body, rest);
         body
     }
+}
+
+/// The status and the text of an answer to a GET at an address of this machine.
+pub(crate) async fn ask(address: impl ToSocketAddrs, path: &str) -> Result<(u16, String)> {
+    let mut socket = TcpStream::connect(address).await?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    socket.take(1 << 20).read_to_string(&mut answer).await?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no answer")?;
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).context("no status")?;
+    Ok((status, body.to_owned()))
 }

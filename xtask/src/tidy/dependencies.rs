@@ -42,6 +42,7 @@ const ROOMS: &[Room] = &[
         pure: false,
         knows: &["thv-plan", "thv-api", "thv-operator", "thv-testbed"],
     },
+    Room { name: "tests-kinds", pure: false, knows: &["thv-api", "thv-operator", "thv-plan"] },
     Room { name: "tests-peers", pure: false, knows: &[] },
     Room { name: "tests-unit", pure: false, knows: &[] },
     Room {

@@ -34,7 +34,7 @@ pub use self::run_config::{run_config, wiring};
 use self::content::Resolution;
 use self::rendered::Rendered;
 use self::restart::Request;
-use self::status::Judgement;
+use self::status::Findings;
 use crate::invalid::{Invalid, InvalidList};
 use crate::live::LiveDeployment;
 use crate::plan::{Children, Disruption, Plan};
@@ -54,24 +54,24 @@ fn plan_with(
     resolved: &Resolved,
     resolution: Result<Resolution, InvalidList>,
 ) -> Plan<MCPServerSpec> {
-    let mut judgement = Judgement::new(snapshot, resolved);
+    let mut findings = Findings::new(snapshot, resolved);
     let restart = restart::restart(snapshot);
-    judgement.restart_is_due = restart.request.is_some();
+    findings.restart_is_due = restart.request.is_some();
     let rendered = match resolution {
         Err(invalid) => {
-            judgement.add_invalid(invalid);
+            findings.add_invalid(invalid);
             None
         }
         Ok(resolution) => {
             let content = content::content(snapshot, resolution, restart.on_pods);
-            judgement.ignored = Some(content.ignored.clone());
+            findings.ignored = Some(content.ignored.clone());
             let rendered = rendered::render(snapshot, content);
-            rendered.map_err(|why| judgement.add_invalid(Invalid::new("spec", why).into())).ok()
+            rendered.map_err(|why| findings.add_invalid(Invalid::new("spec", why).into())).ok()
         }
     };
-    let Some(Rendered { decision, children }) = rendered.filter(|_| judgement.is_favourable()) else {
+    let Some(Rendered { decision, children }) = rendered.filter(|_| findings.are_valid()) else {
         // A restart that was asked for waits as well, of whichever kind it is.
-        return Plan::new(Children::Keep, judgement.status(None));
+        return Plan::new(Children::Keep, findings.status(None));
     };
     let (pods_to_delete, annotations) = match restart.request {
         Some(Request { at, pods_to_delete }) => {
@@ -80,8 +80,8 @@ fn plan_with(
         None => Default::default(),
     };
     Plan {
-        disruption: disruption(snapshot, &decision, judgement.restart_is_due),
-        status: judgement.status(Some(decision.revision())),
+        disruption: disruption(snapshot, &decision, findings.restart_is_due),
+        status: findings.status(Some(decision.revision())),
         revision: Some(decision),
         children: Children::Exactly(children),
         scalings: replicas::scalings(snapshot),

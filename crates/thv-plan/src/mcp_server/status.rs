@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 
 /// What was found out about a server.
 #[derive(Debug)]
-pub(super) struct Judgement<'a> {
+pub(super) struct Findings<'a> {
     snapshot: &'a Snapshot<MCPServerSpec>,
     resolved: &'a Resolved,
     /// What is wrong with the spec by itself.
@@ -31,7 +31,7 @@ pub(super) struct Judgement<'a> {
     pub(super) restart_is_due: bool,
 }
 
-impl<'a> Judgement<'a> {
+impl<'a> Findings<'a> {
     /// What can be said before anything is rendered.
     pub(super) fn new(snapshot: &'a Snapshot<MCPServerSpec>, resolved: &'a Resolved) -> Self {
         let spec = &snapshot.owner.spec;
@@ -52,12 +52,12 @@ impl<'a> Judgement<'a> {
     }
 
     /// Whether the children can be told.
-    pub(super) fn is_favourable(&self) -> bool {
-        self.objections().is_empty()
+    pub(super) fn are_valid(&self) -> bool {
+        self.errors().is_empty()
     }
 
     /// Everything that keeps the children from being told.
-    fn objections(&self) -> Vec<String> {
+    fn errors(&self) -> Vec<String> {
         let template =
             self.pod_template.iter().filter_map(|result| result.as_ref().err().map(ToString::to_string));
         let references = self.resolved.invalid().into_iter().map(|invalid| invalid.message);
@@ -80,7 +80,7 @@ impl<'a> Judgement<'a> {
         } else {
             let restart =
                 if *restart_is_due { "; the restart that was asked for waits for that" } else { "" };
-            let message = format!("not applied: {}{restart}", self.objections().join("; "));
+            let message = format!("not applied: {}{restart}", self.errors().join("; "));
             (ServerHealth::new(MCPServerPhase::Failed, message), before.url.clone(), hashes(&before))
         };
         let mut all = conditions::advisory(snapshot, &observe);

@@ -5,7 +5,7 @@ use std::ops::AsyncFnOnce;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use futures::FutureExt;
 use kube::Api;
 use serde_json::json;
@@ -14,13 +14,11 @@ use thv_api::kinds::MCPServer;
 use thv_testbed::{
     Bed, Cluster, Owner, Recorder, Subject, SubjectBuilder, Tier, built_program, free_port, wait,
 };
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::minimal;
-use crate::fixture::apply;
+use crate::fixture::{apply, ask};
 
 /// The namespace that the operator looks after.
 pub(super) const NAMESPACE: &str = "default";
@@ -98,14 +96,7 @@ impl Alone {
 
     /// The status and the text of its answer at an address of this machine.
     pub(super) async fn ask(&self, address: IpAddr, path: &str) -> Result<(u16, String)> {
-        let mut socket = TcpStream::connect((address, self.port)).await?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
-        socket.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        socket.take(1 << 16).read_to_string(&mut answer).await?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no answer")?;
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).context("no status")?;
-        Ok((status, body.to_owned()))
+        ask((address, self.port), path).await
     }
 
     /// Makes a server and waits until the operator has dealt with it.

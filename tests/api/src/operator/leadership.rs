@@ -9,7 +9,7 @@ use serde_json::json;
 use thv_testbed::{Exchange, Mark, Moment, Pattern, Space, Verb, in_namespace, wait};
 
 use super::difference::{Children, places};
-use super::{Operator, minimal, prepare};
+use super::{Operator, Program, minimal};
 
 const LEASE: &str = "toolhive-operator-leader-election";
 /// How long a leader that says nothing stays one.
@@ -20,9 +20,9 @@ const HOST: &str = "node-1";
 
 /// A leader that has made the server `s`, and one that waits for its turn.
 async fn two(space: &Space) -> Result<(Operator, Operator)> {
-    Box::pin(prepare(space)).await?;
+    Box::pin(Program::Shipped.prepare(space)).await?;
     let environment = BTreeMap::from([("HOSTNAME", HOST)]);
-    let candidate = async || Operator::run(space, &environment, &["--leader-elect"]).await;
+    let candidate = async || Operator::run(Program::Shipped, space, &environment, &["--leader-elect"]).await;
     let leader = candidate().await?;
     leader.server("s", minimal()).await?;
     let other = candidate().await?;

@@ -19,6 +19,7 @@ mod overrides;
 mod ownership;
 mod platform;
 mod pods;
+mod program;
 mod pruning;
 mod readiness;
 mod refusals;
@@ -34,6 +35,7 @@ mod stdio_cap;
 mod steady;
 mod stopping;
 mod takeover;
+mod test_kinds;
 mod transient;
 mod unknown_field;
 mod user_agent;
@@ -42,20 +44,20 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{ListParams, Patch, PatchParams};
-use kube::{Api, ResourceExt};
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
-use tests_fixture::{ACCOUNT, Reach};
 use thv_api::kinds::MCPServer;
-use thv_testbed::{Recorder, Space, Subject, SubjectBuilder, built_program, wait};
+use thv_testbed::{Recorder, Space, Subject, wait};
 
-use crate::crds;
+pub(crate) use self::program::Program;
 use crate::fixture::apply;
 
 /// A running operator that looks after the test's namespace.
 pub(crate) struct Operator {
     pub(crate) recorder: Recorder,
     pub(crate) subject: Subject,
+    program: Program,
     space: Space,
 }
 
@@ -67,26 +69,36 @@ impl Operator {
 
     /// Starts it with these environment variables.
     pub(crate) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
+        Self::start_as(Program::Shipped, space, environment).await
+    }
+
+    /// Starts one of the programs that are operators.
+    pub(crate) async fn start_as(
+        program: Program,
+        space: &Space,
+        environment: &BTreeMap<&str, &str>,
+    ) -> Result<Self> {
         // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
-        Box::pin(prepare(space)).await?;
-        Box::pin(Self::run(space, environment, &[])).await
+        Box::pin(program.prepare(space)).await?;
+        Box::pin(Self::run(program, space, environment, &[])).await
     }
 
     /// Starts one where everything is prepared, with these environment variables and arguments. There may be several.
     pub(crate) async fn run(
+        program: Program,
         space: &Space,
         environment: &BTreeMap<&str, &str>,
         arguments: &[&str],
     ) -> Result<Self> {
         let recorder = Recorder::start(space.bed()).await?;
-        let subject = program(space, &recorder, environment, arguments).await?.start()?;
-        Ok(Self { recorder, subject, space: space.clone() })
+        let subject = program.builder(space, &recorder, environment, arguments).await?.start()?;
+        Ok(Self { recorder, subject, program, space: space.clone() })
     }
 
     /// Ends it, and starts it with these environment variables instead.
     pub(crate) async fn restart_with(&mut self, environment: &BTreeMap<&str, &str>) -> Result<()> {
         self.subject.kill().await?;
-        self.subject = program(&self.space, &self.recorder, environment, &[]).await?.start()?;
+        self.subject = self.program.builder(&self.space, &self.recorder, environment, &[]).await?.start()?;
         Ok(())
     }
 
@@ -124,51 +136,6 @@ impl Operator {
     pub(crate) async fn deployment(&self, name: &str) -> Result<Deployment> {
         Ok(self.space.api::<Deployment>().get(name).await?)
     }
-}
-
-/// Has everything there that an operator needs, from here to the end of the test.
-pub(crate) async fn prepare(space: &Space) -> Result<()> {
-    crds::install(space).await?;
-    Box::pin(tests_fixture::grant(&space.client(), space.namespace(), Reach::Namespace)).await?;
-    for case in rules::CASES {
-        let objects = case.api(space)?;
-        space.finally(async move {
-            // The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
-            let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-            for object in objects.list_metadata(&ListParams::default()).await?.items {
-                objects.patch_metadata(&object.name_any(), &PatchParams::default(), &none).await?;
-            }
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
-/// How to start it behind a recorder.
-async fn program(
-    space: &Space,
-    recorder: &Recorder,
-    environment: &BTreeMap<&str, &str>,
-    arguments: &[&str],
-) -> Result<SubjectBuilder> {
-    let kubeconfig = recorder.kubeconfig_for(&space.token_of(ACCOUNT).await?)?;
-    let nowhere = ["--metrics-bind-address", "--health-probe-bind-address"];
-    let nowhere = nowhere.into_iter().filter(|flag| !arguments.contains(flag)).flat_map(|flag| [flag, "0"]);
-    let mut builder = SubjectBuilder::new(built_program("thv-operator")?)
-        .args(nowhere)
-        .args(arguments.iter().copied())
-        .args(["--kubeconfig"])
-        .args([kubeconfig])
-        // Rules edit what servers refer to by the hundred, and each edit is a rollout.
-        .args(["--max-rollouts-per-second", "1000"])
-        .env("WATCH_NAMESPACE", space.namespace())
-        .env("POD_NAMESPACE", space.namespace())
-        .env("OPERATOR_OPENSHIFT", "false")
-        .env("RUST_LOG", "info,thv_operator=debug");
-    for (name, value) in environment {
-        builder = builder.env(name, *value);
-    }
-    Ok(builder)
 }
 
 /// A minimal spec.

@@ -6,14 +6,16 @@ use std::time::Duration;
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use thv_api::names::annotations;
-use thv_testbed::{Exchange, Mark, Moment, Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Mark, Moment, Pattern, RequestLog, Verb, in_namespace, wait};
 
 use super::pods::{count_of_proxies, older_proxies, proxies};
+use super::program::Program;
 use super::rollout::patch;
 use super::scene::{NAME, Scene};
-use super::{Operator, minimal, prepare};
+use super::{Operator, minimal};
 
 fn uids(pods: &[Pod]) -> BTreeSet<String> {
     pods.iter().filter_map(ResourceExt::uid).collect()
@@ -35,8 +37,10 @@ async fn an_immediate_restart_whose_note_conflicts_deletes_every_old_pod_once_an
         patch(&scene.operator.servers(), NAME, json!({"metadata": {"annotations": request}})).await?;
         noting.hit().await?;
         let new = proxies(&space, NAME, |pods| pods.len() == 2 && uids(pods).is_disjoint(&old)).await?;
-        // Somebody is faster.
-        patch(&scene.operator.servers(), NAME, json!({"metadata": {"labels": {"touched": "yes"}}})).await?;
+        // Somebody else is faster.
+        let somebody = PatchParams { field_manager: Some("somebody".to_owned()), ..PatchParams::default() };
+        let touch = Patch::Merge(json!({"metadata": {"labels": {"touched": "yes"}}}));
+        scene.operator.servers().patch(NAME, &somebody, &touch).await?;
         noting.release();
         wait::until(&scene.operator.servers(), NAME, "the restart is noted", |server| {
             server.annotations().get(annotations::LAST_PROCESSED_RESTART) == Some(&at)
@@ -68,15 +72,16 @@ const RATE: &str = "0.4";
 #[tokio::test]
 async fn rollouts_after_an_upgrade_take_turns_and_an_edit_does_not_wait_for_one() {
     in_namespace(async |space| {
-        prepare(&space).await?;
-        let mut operator = Operator::run(&space, &BTreeMap::new(), &[]).await?;
+        Program::Shipped.prepare(&space).await?;
+        let mut operator = Operator::run(Program::Shipped, &space, &BTreeMap::new(), &[]).await?;
         let names: BTreeSet<String> = (1..=SERVERS).map(|number| format!("s-{number}")).collect();
         let made = names.iter().map(|name| operator.server(name, minimal()));
         futures::future::try_join_all(made).await?;
         operator.subject.kill().await?;
 
         let image = BTreeMap::from([("TOOLHIVE_RUNNER_IMAGE", "localhost/runner:2")]);
-        let upgraded = Operator::run(&space, &image, &["--max-rollouts-per-second", RATE]).await?;
+        let upgraded =
+            Operator::run(Program::Shipped, &space, &image, &["--max-rollouts-per-second", RATE]).await?;
         let first = starts(&upgraded, 10).await?;
         let waiting: Vec<_> = names.iter().filter(|name| !first.contains_key(*name)).collect();
         assert_eq!(waiting.len(), 2, "{first:?}");
@@ -100,19 +105,12 @@ async fn rollouts_after_an_upgrade_take_turns_and_an_edit_does_not_wait_for_one(
 /// Waits until this many servers have got a new revision, and returns when each of them did.
 async fn starts(operator: &Operator, count: usize) -> Result<BTreeMap<String, std::time::Instant>> {
     let applies = Pattern::verb(Verb::Apply).of("deployments").whole();
-    let waiting = async {
-        loop {
-            let log = operator.recorder.since(Mark::default()).only(&applies);
-            let done = log.iter().filter(|write| write.answered == Some(200));
-            let mut found = BTreeMap::new();
-            for write in done {
-                found.entry(write.name.clone().unwrap_or_default()).or_insert(write.at);
-            }
-            if found.len() >= count {
-                return anyhow::Ok(found);
-            }
-            operator.recorder.seen(operator.recorder.mark(), &applies).await?;
+    let starts = |log: &RequestLog| {
+        let mut found = BTreeMap::new();
+        for write in log.iter().filter(|write| write.answered == Some(200)) {
+            found.entry(write.name.clone().unwrap_or_default()).or_insert(write.at);
         }
+        (found.len() >= count).then_some(found)
     };
-    tokio::time::timeout(wait::DEADLINE, waiting).await?
+    operator.recorder.until(Mark::default(), &applies, starts).await
 }

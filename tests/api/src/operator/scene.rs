@@ -13,8 +13,9 @@ use thv_api::kinds::{MCPServer, MCPServerPhase};
 use thv_testbed::{Exchange, Mark, Pattern, Space, Verb, wait};
 
 use super::difference::{Children, places};
+use super::program::Program;
 use super::rollout::secret;
-use super::{Operator, minimal, prepare};
+use super::{Operator, minimal};
 use crate::fixture::replicas;
 
 /// The server that a test is about.
@@ -56,8 +57,8 @@ impl Scene {
         arguments: &[&str],
     ) -> Result<Self> {
         pulse(space, PULSE).await?;
-        Box::pin(prepare(space)).await?;
-        let operator = Box::pin(Operator::run(space, environment, arguments)).await?;
+        Box::pin(Program::Shipped.prepare(space)).await?;
+        let operator = Box::pin(Operator::run(Program::Shipped, space, environment, arguments)).await?;
         Ok(Self { space: space.clone(), operator, probes: Cell::new(0) })
     }
 

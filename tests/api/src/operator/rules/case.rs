@@ -1,5 +1,7 @@
 //! What the rules need to know of a kind.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject};
@@ -16,8 +18,12 @@ pub(super) mod references;
 
 use references::Reference;
 
+use crate::operator::{Operator, Program};
+
 /// A kind that has children.
 pub(crate) struct Case {
+    /// The first program that looks after the kind; those that come later do as well.
+    pub(crate) program: Program,
     pub(super) kind: &'static str,
     /// An object with every field, and what it refers to.
     pub(super) example: &'static str,
@@ -31,6 +37,10 @@ pub(crate) struct Case {
     pub(super) companions: fn(&DynamicObject) -> Vec<Value>,
     /// The kinds of its children.
     pub(super) children: fn() -> Vec<ApiResource>,
+    /// How many of its children make pods.
+    pub(super) workloads: usize,
+    /// Kinds that the operator watches and that have nothing to do with this one.
+    pub(super) strangers: &'static [&'static str],
     /// Whether the operator has dealt with an object as it is.
     pub(super) is_converged: fn(&DynamicObject) -> bool,
     /// What every pass over an object of the example or of `more` asks for once, and no pass over a minimal one.
@@ -62,6 +72,11 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// Starts an operator that looks after the kind.
+    pub(super) async fn start(&self, space: &Space) -> Result<Operator> {
+        Operator::start_as(self.program, space, &BTreeMap::new()).await
+    }
+
     /// All objects of the example.
     pub(super) fn objects(&self) -> Result<Vec<Value>> {
         read(self.example)

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::ResourceExt;
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Mark, Pattern, RequestLog, Space, Verb, wait};
 
+use super::CASES;
 use super::case::{Case, resource_of};
 use super::world::{Title, World, applies, is_probe, name_of, put, tail};
 use crate::operator::Operator;
 use crate::operator::leadership::looks_at_the_lease;
 
 pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let mut operator = Operator::start(space).await?;
+    let mut operator = case.start(space).await?;
     let world = World::new(space, case)?;
     touched_and_restarted(&world, &mut operator).await.with_context(|| tail(&operator))?;
     operator.subject.kill().await?;
@@ -51,7 +52,9 @@ async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result
 /// Others lead, one after the other.
 async fn led_by_others(world: &World) -> Result<()> {
     let still = Still::read(world).await?;
-    let candidate = async || Operator::run(&world.space, &BTreeMap::new(), &["--leader-elect"]).await;
+    let program = world.case.program;
+    let candidate =
+        async || Operator::run(program, &world.space, &BTreeMap::new(), &["--leader-elect"]).await;
     let mut leader = candidate().await?;
     let first = assert_starts_over(world, &leader, Mark::default(), &still).await;
     first.with_context(|| tail(&leader))?;
@@ -78,9 +81,7 @@ pub(super) async fn populate(
     for object in &all {
         put(&world.space, object, &name_of(object)).await?;
         named.insert((resource_of(object).plural, name_of(object)));
-        if case.is_of_kind(object) {
-            world.converged(&name_of(object)).await?;
-        }
+        world.dealt_with(object).await?;
     }
     for companion in (case.companions)(&world.own.get(case.name).await?) {
         let mark = operator.recorder.mark();
@@ -90,10 +91,12 @@ pub(super) async fn populate(
         operator.recorder.seen(mark, &(case.pulse)()).await?;
     }
     world.outlast().await?;
-    for owner in owners(world).await? {
-        for (resource, child) in world.children(&owner).await? {
-            let name = child.name_any();
-            wait::until(&world.api(&resource), &name, "its controller is done", is_at_rest).await?;
+    for world in world.looked_after()? {
+        for owner in owners(&world).await? {
+            for (resource, child) in world.children(&owner).await? {
+                let name = child.name_any();
+                wait::until(&world.api(&resource), &name, "its controller is done", is_at_rest).await?;
+            }
         }
     }
     world.outlast().await?;
@@ -149,13 +152,15 @@ async fn touch_all(
     touch: &str,
 ) -> Result<()> {
     let (start, mut touched) = (operator.recorder.mark(), BTreeSet::new());
-    for Watched { resource, labels } in watched(&operator.recorder.log())? {
+    let all = watched(&operator.recorder.log())?.into_iter();
+    let is_known = |watched: &Watched| !world.case.strangers.contains(&watched.resource.plural.as_str());
+    for Watched { resource, labels } in all.filter(is_known) {
         let selector =
             labels.as_deref().map_or_else(ListParams::default, |labels| ListParams::default().labels(labels));
         let before = touched.len();
         for object in world.api(&resource).list(&selector).await? {
             let title = (resource.plural.clone(), object.name_any());
-            let is_ours = named.contains(&title) || !object.owner_references().is_empty();
+            let is_ours = named.contains(&title) || belongs(world.case, &object);
             if is_ours && !is_probe(&title.1) {
                 let mark = operator.recorder.mark();
                 still.touch(world, &resource, &title.1, touch, "1").await?;
@@ -175,6 +180,15 @@ async fn touch_all(
     still.assert_is_so(world).await
 }
 
+/// Whether an object belongs to an object of the case, or to what does, and not to a neighbour.
+fn belongs(case: &Case, object: &DynamicObject) -> bool {
+    let owners = object.owner_references();
+    let is_neighbours = |owner: &OwnerReference| {
+        CASES.iter().any(|other| other.kind == owner.kind && other.kind != case.kind)
+    };
+    !owners.is_empty() && !owners.iter().any(is_neighbours)
+}
+
 /// Shows that an operator that starts over applies every child once, that nothing moves by it, and that nothing else
 /// is written.
 async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, still: &Still) -> Result<()> {
@@ -187,28 +201,32 @@ async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, stil
     still.assert_is_so(world).await
 }
 
-/// What must not move: the objects of the case and their children.
+/// What must not move: the objects of the case, those that are looked after among what they refer to, and the children
+/// of both.
 #[derive(Debug, PartialEq)]
 pub(super) struct Still {
     /// The identity and the version of each.
     versions: BTreeMap<Title, (Option<String>, Option<String>)>,
-    statuses: BTreeMap<String, Value>,
+    statuses: BTreeMap<Title, Value>,
     children: BTreeSet<Title>,
 }
 
 impl Still {
     pub(super) async fn read(world: &World) -> Result<Self> {
-        let plural = resource_of(&world.case.full()?).plural;
         let (mut versions, mut statuses) = (BTreeMap::new(), BTreeMap::new());
         let mut children = BTreeSet::new();
-        for owner in owners(world).await? {
-            for (resource, child) in world.children(&owner).await? {
-                let title = (resource.plural, child.name_any());
-                children.insert(title.clone());
-                versions.insert(title, version(&child.metadata, true));
+        for world in world.looked_after()? {
+            let plural = resource_of(&world.case.full()?).plural;
+            for owner in owners(&world).await? {
+                for (resource, child) in world.children(&owner).await? {
+                    let title = (resource.plural, child.name_any());
+                    children.insert(title.clone());
+                    versions.insert(title, version(&child.metadata, true));
+                }
+                let title = (plural.clone(), owner.name_any());
+                versions.insert(title.clone(), version(&owner.metadata, false));
+                statuses.insert(title, owner.data["status"].clone());
             }
-            versions.insert((plural.clone(), owner.name_any()), version(&owner.metadata, false));
-            statuses.insert(owner.name_any(), owner.data["status"].clone());
         }
         ensure!(!children.is_empty(), "nobody has children");
         Ok(Self { versions, statuses, children })

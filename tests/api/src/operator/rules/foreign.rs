@@ -16,7 +16,7 @@ use crate::operator::{Operator, unknown_field};
 const FINALIZER: &str = "example.com/theirs";
 
 pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let mut operator = Operator::start(space).await?;
+    let mut operator = case.start(space).await?;
     let world = World::new(space, case)?;
     unknown_field::install(space, &case.manifest("dry", &(case.minimal)())?).await?;
     world.refer().await?;
@@ -89,7 +89,9 @@ async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
     let mark = operator.recorder.mark();
     operator.subject.restart().await?;
     operator.recorder.seen(mark, &(case.pulse)()).await?;
-    world.outlast().await?;
+    for kind in world.looked_after()? {
+        kind.outlast().await?;
+    }
     check_all("after a restart").await?;
     let again = applies(operator, mark);
     assert!(again.values().all(|count| *count == 1), "{again:?}");
@@ -140,7 +142,7 @@ async fn write_on_children(world: &World, owner: &DynamicObject) -> Result<Vec<T
         api.patch(name, &by("injector"), &Patch::Strategic(&inject)).await?;
         write(Some("injector"), inject);
     }
-    ensure!(workloads > 0, "there is no workload");
+    ensure!(workloads == world.case.workloads, "there are {workloads} workloads");
     Ok(all)
 }
 
@@ -151,7 +153,12 @@ async fn write_on_owner(world: &World) -> Result<Vec<Theirs>> {
     let place = || (own.clone(), case.name.to_owned());
     let marks = json!({"metadata": {"labels": {"theirs": "1"}, "annotations": {"example.com/theirs": "1"}}});
     own.patch(case.name, &by("marker"), &Patch::Merge(&marks)).await?;
-    let add = json!([{"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER}]);
+    let has_finalizers = !own.get_metadata(case.name).await?.finalizers().is_empty();
+    let add = if has_finalizers {
+        json!([{"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER}])
+    } else {
+        json!([{"op": "add", "path": "/metadata/finalizers", "value": [FINALIZER]}])
+    };
     own.patch(case.name, &by("holder"), &Patch::Json::<()>(serde_json::from_value(add)?)).await?;
     let mut all = vec![
         Theirs { place: place(), manager: Some("marker"), part: marks },

@@ -15,8 +15,10 @@ use super::case::{Case, edits, is_observed};
 use super::crash::Workload;
 use super::{crash, fixed_point, foreign, single_edit, withdrawal};
 use crate::fixture::stateful_set;
+use crate::operator::Program;
 
 pub(super) const MCP_SERVER: Case = Case {
+    program: Program::Shipped,
     kind: "MCPServer",
     example: include_str!("../../../../../crates/thv-plan/tests/examples/full.yaml"),
     name: "web",
@@ -33,6 +35,8 @@ pub(super) const MCP_SERVER: Case = Case {
             ApiResource::erase::<ServiceAccount>(&()),
         ]
     },
+    workloads: 1,
+    strangers: &[],
     is_converged: is_observed,
     pulse: || Pattern::verb(Verb::Get).of("secrets").named("redis-auth"),
     refer_to_secret: |server, name, key| {

@@ -9,6 +9,7 @@ mod fixed_point;
 mod foreign;
 mod lane;
 mod mcp_server;
+mod memo;
 mod quiet;
 mod single_edit;
 mod withdrawal;
@@ -18,4 +19,4 @@ pub(super) use case::{Case, api_of};
 pub(super) use lane::set;
 
 /// Every kind that has children.
-pub(super) const CASES: [&Case; 1] = [&mcp_server::MCP_SERVER];
+pub(super) const CASES: [&Case; 2] = [&mcp_server::MCP_SERVER, &memo::MEMO];

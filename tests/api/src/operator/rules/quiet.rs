@@ -11,7 +11,7 @@ use super::CASES;
 use super::case::Case;
 use super::fixed_point::{Still, populate};
 use super::world::{World, name_of, tail, writes};
-use crate::operator::{Operator, prepare};
+use crate::operator::{Operator, Program};
 
 /// How often the operator looks at every object again.
 const RESYNC_PERIOD: &str = "5s";
@@ -44,8 +44,11 @@ fn with_heartbeats(case: &Case) -> Result<Vec<Value>> {
 }
 
 async fn rule(space: &Space, window: Duration) -> Result<()> {
-    prepare(space).await?;
-    let operator = Operator::run(space, &BTreeMap::new(), &["--resync-period", RESYNC_PERIOD]).await?;
+    // The program that looks after all of them.
+    let program = CASES.iter().map(|case| case.program).max().unwrap_or(Program::Shipped);
+    program.prepare(space).await?;
+    let operator =
+        Operator::run(program, space, &BTreeMap::new(), &["--resync-period", RESYNC_PERIOD]).await?;
     stay_quiet(space, &operator, window).await.with_context(|| tail(&operator))
 }
 
@@ -66,9 +69,9 @@ async fn stay_quiet(space: &Space, operator: &Operator, window: Duration) -> Res
     tokio::time::sleep(window).await;
     let log = operator.recorder.since(mark);
 
-    for object in CASES.iter().map(|case| case.all()).collect::<Result<Vec<_>>>()?.concat() {
-        let name = name_of(&object);
-        if CASES.iter().any(|case| case.is_of_kind(&object)) {
+    for case in CASES {
+        for object in case.all()?.iter().filter(|object| case.is_of_kind(object)) {
+            let name = name_of(object);
             let passes = log.only(&Pattern::verb(Verb::Get).of("secrets").named(&heartbeat(&name))).len();
             ensure!(passes >= PASSES, "there were {passes} passes over {name}, and {PASSES} are needed");
         }

@@ -41,7 +41,7 @@ fn expectations(text: &str) -> Expectations {
 }
 
 pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let operator = Operator::start(space).await?;
+    let operator = case.start(space).await?;
     let world = World::new(space, case)?;
     lane::make_twins(space, case).await?;
     let (near, far) = (expectations(case.near), expectations(case.far));

@@ -12,7 +12,7 @@ use crate::operator::Operator;
 
 /// An object that needs nothing is given everything, and that is taken back again: it is left as it was.
 pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let operator = Operator::start(space).await?;
+    let operator = case.start(space).await?;
     let world = World::new(space, case)?;
     world.refer().await?;
     withdraw(&world, &operator).await.with_context(|| tail(&operator))
@@ -27,7 +27,8 @@ async fn withdraw(world: &World, operator: &Operator) -> Result<()> {
 
     world.make("changing", &full).await?;
     let changes = before.changes(&lane.settled(operator).await?);
-    ensure!(changes.len() > 10, "the example makes little difference: {changes:?}");
+    let fields = full.as_object().map_or(0, serde_json::Map::len);
+    ensure!(changes.len() > fields.min(10), "the example makes little difference: {changes:?}");
 
     // Whoever applies a spec takes back what he applied before and does not mention any more.
     world.make("changing", &plain).await?;

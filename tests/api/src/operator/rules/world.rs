@@ -9,6 +9,7 @@ use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use thv_testbed::{Exchange, Mark, Space, Verb, wait};
 
+use super::CASES;
 use super::case::{Case, api_of};
 use crate::fixture::{apply, apply_status};
 use crate::operator::Operator;
@@ -43,12 +44,31 @@ impl World {
         Api::namespaced_with(self.space.client(), self.space.namespace(), resource)
     }
 
-    /// Makes what the example refers to.
+    /// Makes what the example refers to, and waits until what is looked after of it is dealt with.
     pub(super) async fn refer(&self) -> Result<()> {
         for object in self.case.objects()?.iter().filter(|object| !self.case.is_of_kind(object)) {
             put(&self.space, object, &name_of(object)).await?;
+            self.dealt_with(object).await?;
         }
         Ok(())
+    }
+
+    /// Waits until the operator has dealt with an object and with what that leads to, if it is one that is looked after.
+    pub(super) async fn dealt_with(&self, object: &Value) -> Result<()> {
+        for world in self.looked_after()?.iter().filter(|world| world.case.is_of_kind(object)) {
+            world.converged(&name_of(object)).await?;
+            if world.case.kind != self.case.kind {
+                world.outlast().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects of the case, and those among what they refer to that are looked after as well.
+    pub(super) fn looked_after(&self) -> Result<Vec<Self>> {
+        let all = self.case.all()?;
+        let is_there = |case: &&&'static Case| all.iter().any(|object| case.is_of_kind(object));
+        CASES.iter().filter(is_there).map(|case| Self::new(&self.space, case)).collect()
     }
 
     /// Makes an object of the kind, or changes its spec to this one, and waits until that is dealt with.
@@ -74,11 +94,10 @@ impl World {
 
     /// The children of an object.
     pub(super) async fn children(&self, owner: &DynamicObject) -> Result<Vec<(ApiResource, DynamicObject)>> {
-        let uid = owner.metadata.uid.as_ref();
         let mut found = Vec::new();
         for resource in (self.case.children)() {
             for child in self.api(&resource).list(&ListParams::default()).await? {
-                if child.owner_references().iter().any(|owner| Some(&owner.uid) == uid) {
+                if is_owned_by(&child, owner) {
                     found.push((resource.clone(), child));
                 }
             }
@@ -97,6 +116,11 @@ pub(super) async fn put(space: &Space, object: &Value, name: &str) -> Result<Pla
         apply_status(&api, name, "test", &object).await?;
     }
     Ok((api, name.to_owned()))
+}
+
+/// Whether an object is a child of another one.
+pub(super) fn is_owned_by(child: &DynamicObject, owner: &DynamicObject) -> bool {
+    child.owner_references().iter().any(|reference| Some(&reference.uid) == owner.metadata.uid.as_ref())
 }
 
 pub(super) fn name_of(object: &Value) -> String {

@@ -1,0 +1,114 @@
+//! The program: from a command line and an environment to an operator that runs, whichever kinds it knows.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use http::HeaderValue;
+use http::header::USER_AGENT;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::bind::Bind;
+use crate::endpoints::{Endpoint, Readiness};
+use crate::leader::Leader;
+use crate::metrics::Metrics;
+use crate::operator::Operator;
+use crate::options::{Environment, Options};
+use crate::platform;
+use crate::registry::Registry;
+
+/// What requests say of who sends them.
+const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+
+/// Runs an operator for these kinds until the process is told to stop.
+pub async fn main(registry: Registry) -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().json().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match run(Options::parse(), &registry).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "the operator cannot run");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: Options, registry: &Registry) -> Result<()> {
+    let environment = Environment::read(&std::env::vars().collect());
+    let mut config = match &options.kubeconfig {
+        Some(file) => {
+            let kubeconfig =
+                Kubeconfig::read_from(file).with_context(|| format!("cannot read {}", file.display()))?;
+            Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?
+        }
+        None => Config::infer().await.context("no cluster: run in one, or name a --kubeconfig")?,
+    };
+    config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+    // A request that fails is tried again by the next pass, after its backoff. The client itself would try for minutes,
+    // and nobody would hear why nothing happens.
+    config.default_retry = false;
+    let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+    let client = Client::try_from(config)?;
+    let (metrics, readiness) = (Metrics::new(), Readiness::default());
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    tokio::select! {
+        result = endpoints(&options, &metrics, &readiness) => result,
+        result = operate(&options, registry, environment, &namespace, client, metrics.clone(), readiness.clone(), stop) => result,
+    }
+}
+
+async fn endpoints(options: &Options, metrics: &Arc<Metrics>, readiness: &Readiness) -> Result<()> {
+    let serve = async |endpoint: Endpoint, bind: Bind| {
+        let listening = || format!("cannot listen on {bind}");
+        match bind.listen().with_context(listening)? {
+            Some(listener) => endpoint.serve(listener).await.with_context(listening),
+            None => std::future::pending().await,
+        }
+    };
+    tokio::try_join!(
+        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address),
+        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address),
+    )?;
+    Ok(())
+}
+
+async fn operate(
+    options: &Options,
+    registry: &Registry,
+    environment: Environment,
+    namespace: &str,
+    client: Client,
+    metrics: Arc<Metrics>,
+    readiness: Readiness,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    tokio::pin!(stop);
+    let mut settings = environment.settings;
+    let surroundings = async {
+        platform::kinds_are_served(&client, &readiness).await;
+        match environment.platform {
+            Some(platform) => platform,
+            None => platform::detect(&client, &readiness).await,
+        }
+    };
+    settings.platform = tokio::select! {
+        platform = surroundings => platform,
+        () = &mut stop => return Ok(()),
+    };
+    let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
+    let operator = Operator::new(client, registry, settings, &environment.scopes, metrics, options.tuning());
+    operator.run(leader, readiness, stop).await;
+    Ok(())
+}
