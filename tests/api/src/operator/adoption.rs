@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
 use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
 use kube::ResourceExt;
 use kube::api::DeleteParams;
@@ -10,7 +9,7 @@ use serde_json::json;
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{MCPServer, MCPServerPhase};
 use thv_api::names::field_managers;
-use thv_testbed::{Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Pattern, RequestLog, Verb, in_namespace, wait};
 
 use super::difference::places;
 use super::scene::{NAME, Scene, assert_says, pulse};
@@ -125,7 +124,8 @@ async fn an_object_in_the_way_is_named_and_left_alone_and_its_deletion_is_notice
         }
         for Blocked { server, .. } in &BLOCKED {
             let pass = Pattern::verb(Verb::Get).of("secrets").named(server);
-            until(&operator, || operator.recorder.since(mark).only(&pass).len() >= ATTEMPTS).await?;
+            let enough = |log: &RequestLog| (log.len() >= ATTEMPTS).then_some(());
+            operator.recorder.until(mark, &pass, enough).await?;
         }
         let unchanged = [
             (resource_version(&map), resource_version(&space.api::<ConfigMap>().get("a-runconfig").await?)),
@@ -154,16 +154,4 @@ async fn an_object_in_the_way_is_named_and_left_alone_and_its_deletion_is_notice
         Ok(())
     })
     .await;
-}
-
-/// Waits until the log is as it should be.
-async fn until(operator: &Operator, done: impl Fn() -> bool) -> Result<()> {
-    let waiting = async {
-        while !done() {
-            let mark = operator.recorder.mark();
-            operator.recorder.seen(mark, &Pattern::any()).await?;
-        }
-        anyhow::Ok(())
-    };
-    tokio::time::timeout(wait::DEADLINE, waiting).await?
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 use kube::api::{ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -19,9 +20,9 @@ use crate::fixture::{apply, stateful_set};
 /// The container of the backend.
 pub(super) const BACKEND: &str = "main";
 
-/// Waits until the pods of the proxy are as they should be, and returns them by name.
-pub(super) async fn proxies(space: &Space, done: impl Fn(&[Pod]) -> bool) -> Result<Vec<Pod>> {
-    let selector = ListParams::default().labels(&format!("toolhive-name={NAME}"));
+/// Waits until the pods of a server's proxy are as they should be, and returns them.
+pub(super) async fn proxies(space: &Space, server: &str, done: impl Fn(&[Pod]) -> bool) -> Result<Vec<Pod>> {
+    let selector = ListParams::default().labels(&format!("toolhive-name={server}"));
     let is_proxy = |pod: &Pod| pod.owner_references().iter().any(|owner| owner.kind == "ReplicaSet");
     let deadline = tokio::time::Instant::now() + wait::DEADLINE;
     while tokio::time::Instant::now() < deadline {
@@ -38,7 +39,18 @@ pub(super) async fn proxies(space: &Space, done: impl Fn(&[Pod]) -> bool) -> Res
 
 /// Waits until this many pods of the proxy are there.
 pub(super) async fn count_of_proxies(space: &Space, count: usize) -> Result<Vec<Pod>> {
-    proxies(space, |pods| pods.len() == count).await
+    proxies(space, NAME, |pods| pods.len() == count).await
+}
+
+/// Waits until this many are there, and all of them are older than what anybody asks for from now on. The API server
+/// counts seconds, so that a pod of this second might be newer.
+pub(super) async fn older_proxies(space: &Space, server: &str, count: usize) -> Result<Vec<Pod>> {
+    #[expect(clippy::disallowed_methods, reason = "the API server runs on the clock of this machine")]
+    let now = || Timestamp::now().as_second();
+    let is_older = |pod: &Pod| {
+        pod.metadata.creation_timestamp.as_ref().is_some_and(|created| created.0.as_second() < now())
+    };
+    proxies(space, server, |pods| pods.len() == count && pods.iter().all(is_older)).await
 }
 
 /// Reports the status of a pod.

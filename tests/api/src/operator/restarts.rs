@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use thv_api::names::annotations;
-use thv_testbed::{Exchange, Mark, Moment, Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Mark, Moment, Pattern, RequestLog, Verb, in_namespace, wait};
 
-use super::pods::{count_of_proxies, proxies};
+use super::pods::{count_of_proxies, older_proxies, proxies};
 use super::program::Program;
 use super::rollout::patch;
 use super::scene::{NAME, Scene};
@@ -25,24 +25,22 @@ fn uids(pods: &[Pod]) -> BTreeSet<String> {
 async fn an_immediate_restart_whose_note_conflicts_deletes_every_old_pod_once_and_no_replacement() {
     in_namespace(async |space| {
         let scene = Scene::with(&space, json!({"replicas": 2})).await?;
-        // The API server counts seconds, and a pod of this second may be a replacement.
-        let is_older = |pod: &Pod| {
-            let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0.as_second());
-            created < Some(Timestamp::now().as_second())
-        };
-        let old = uids(&proxies(&space, |pods| pods.len() == 2 && pods.iter().all(is_older)).await?);
+        let old = uids(&older_proxies(&space, NAME, 2).await?);
         scene.calm().await?;
 
         let mark = scene.operator.recorder.mark();
         let note = Pattern::verb(Verb::MergePatch).of("mcpservers").named(NAME);
         let mut noting = scene.operator.recorder.breakpoint(note.clone(), 0, Moment::Before);
-        let at = Timestamp::now().to_string();
+        // The text is old: it is the clock of the API server that tells when the request was made.
+        let at = "2026-01-01T00:00:00Z".to_owned();
         let request = json!({annotations::RESTARTED_AT: at, annotations::RESTART_STRATEGY: "immediate"});
         patch(&scene.operator.servers(), NAME, json!({"metadata": {"annotations": request}})).await?;
         noting.hit().await?;
-        let new = proxies(&space, |pods| pods.len() == 2 && uids(pods).is_disjoint(&old)).await?;
-        // Somebody is faster.
-        patch(&scene.operator.servers(), NAME, json!({"metadata": {"labels": {"touched": "yes"}}})).await?;
+        let new = proxies(&space, NAME, |pods| pods.len() == 2 && uids(pods).is_disjoint(&old)).await?;
+        // Somebody else is faster.
+        let somebody = PatchParams { field_manager: Some("somebody".to_owned()), ..PatchParams::default() };
+        let touch = Patch::Merge(json!({"metadata": {"labels": {"touched": "yes"}}}));
+        scene.operator.servers().patch(NAME, &somebody, &touch).await?;
         noting.release();
         wait::until(&scene.operator.servers(), NAME, "the restart is noted", |server| {
             server.annotations().get(annotations::LAST_PROCESSED_RESTART) == Some(&at)
@@ -107,19 +105,12 @@ async fn rollouts_after_an_upgrade_take_turns_and_an_edit_does_not_wait_for_one(
 /// Waits until this many servers have got a new revision, and returns when each of them did.
 async fn starts(operator: &Operator, count: usize) -> Result<BTreeMap<String, std::time::Instant>> {
     let applies = Pattern::verb(Verb::Apply).of("deployments").whole();
-    let waiting = async {
-        loop {
-            let log = operator.recorder.since(Mark::default()).only(&applies);
-            let done = log.iter().filter(|write| write.answered == Some(200));
-            let mut found = BTreeMap::new();
-            for write in done {
-                found.entry(write.name.clone().unwrap_or_default()).or_insert(write.at);
-            }
-            if found.len() >= count {
-                return anyhow::Ok(found);
-            }
-            operator.recorder.seen(operator.recorder.mark(), &applies).await?;
+    let starts = |log: &RequestLog| {
+        let mut found = BTreeMap::new();
+        for write in log.iter().filter(|write| write.answered == Some(200)) {
+            found.entry(write.name.clone().unwrap_or_default()).or_insert(write.at);
         }
+        (found.len() >= count).then_some(found)
     };
-    tokio::time::timeout(wait::DEADLINE, waiting).await?
+    operator.recorder.until(Mark::default(), &applies, starts).await
 }

@@ -8,7 +8,7 @@ use kube::ResourceExt;
 use serde_json::{Value, json};
 use thv_api::conditions::Reason;
 use thv_api::conditions::mcp_server::Ready;
-use thv_testbed::{Exchange, Fault, Mark, Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Fault, Mark, Pattern, RequestLog, Verb, in_namespace, wait};
 
 use super::rollout::patch;
 use super::scene::{NAME, Scene, condition, deployment_apply, pass, status_apply};
@@ -107,15 +107,6 @@ fn service_apply() -> Pattern {
 
 /// Waits until the Service was to be applied this often.
 async fn attempts(scene: &Scene, mark: Mark, count: usize) -> Result<Vec<Exchange>> {
-    let recorder = &scene.operator.recorder;
-    let waiting = async {
-        loop {
-            let log = recorder.since(mark).only(&service_apply());
-            if log.len() >= count {
-                return anyhow::Ok(log.iter().cloned().collect());
-            }
-            recorder.seen(recorder.mark(), &service_apply()).await?;
-        }
-    };
-    tokio::time::timeout(wait::DEADLINE, waiting).await?
+    let attempts = |log: &RequestLog| (log.len() >= count).then(|| log.iter().cloned().collect());
+    scene.operator.recorder.until(mark, &service_apply(), attempts).await
 }
