@@ -9,6 +9,7 @@ use http::HeaderValue;
 use http::header::USER_AGENT;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use thv_plan::Settings;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -39,6 +40,33 @@ pub async fn main(registry: Registry) -> ExitCode {
 
 async fn run(options: Options, registry: &Registry) -> Result<()> {
     let environment = Environment::read(&std::env::vars().collect());
+    let config = config(&options).await?;
+    let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+    let program = Program {
+        options,
+        environment,
+        namespace,
+        client: Client::try_from(config)?,
+        metrics: Metrics::new(),
+        readiness: Readiness::default(),
+    };
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    tokio::select! {
+        result = program.serve() => result,
+        () = program.operate(registry, stop) => Ok(()),
+    }
+}
+
+/// How to reach the API server.
+async fn config(options: &Options) -> Result<Config> {
     let mut config = match &options.kubeconfig {
         Some(file) => {
             let kubeconfig =
@@ -51,64 +79,56 @@ async fn run(options: Options, registry: &Registry) -> Result<()> {
     // A request that fails is tried again by the next pass, after its backoff. The client itself would try for minutes,
     // and nobody would hear why nothing happens.
     config.default_retry = false;
-    let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-    let client = Client::try_from(config)?;
-    let (metrics, readiness) = (Metrics::new(), Readiness::default());
-
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let stop = async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    };
-    tokio::select! {
-        result = endpoints(&options, &metrics, &readiness) => result,
-        result = operate(&options, registry, environment, &namespace, client, metrics.clone(), readiness.clone(), stop) => result,
-    }
+    Ok(config)
 }
 
-async fn endpoints(options: &Options, metrics: &Arc<Metrics>, readiness: &Readiness) -> Result<()> {
-    let serve = async |endpoint: Endpoint, bind: Bind| {
-        let listening = || format!("cannot listen on {bind}");
-        match bind.listen().with_context(listening)? {
-            Some(listener) => endpoint.serve(listener).await.with_context(listening),
-            None => std::future::pending().await,
-        }
-    };
-    tokio::try_join!(
-        serve(Endpoint::Metrics(metrics.clone()), options.metrics_bind_address),
-        serve(Endpoint::Health(readiness.clone()), options.health_probe_bind_address),
-    )?;
-    Ok(())
-}
-
-async fn operate(
-    options: &Options,
-    registry: &Registry,
+/// What the parts of the program have in common.
+struct Program {
+    options: Options,
     environment: Environment,
-    namespace: &str,
+    /// Where the Lease is.
+    namespace: String,
     client: Client,
     metrics: Arc<Metrics>,
     readiness: Readiness,
-    stop: impl Future<Output = ()>,
-) -> Result<()> {
-    tokio::pin!(stop);
-    let mut settings = environment.settings;
-    let surroundings = async {
-        platform::kinds_are_served(&client, &readiness).await;
-        match environment.platform {
-            Some(platform) => platform,
-            None => platform::detect(&client, &readiness).await,
-        }
-    };
-    settings.platform = tokio::select! {
-        platform = surroundings => platform,
-        () = &mut stop => return Ok(()),
-    };
-    let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
-    let operator = Operator::new(client, registry, settings, &environment.scopes, metrics, options.tuning());
-    operator.run(leader, readiness, stop).await;
-    Ok(())
+}
+
+impl Program {
+    /// Answers probes, and whoever collects metrics.
+    async fn serve(&self) -> Result<()> {
+        let serve = async |endpoint: Endpoint, bind: Bind| {
+            let listening = || format!("cannot listen on {bind}");
+            match bind.listen().with_context(listening)? {
+                Some(listener) => endpoint.serve(listener).await.with_context(listening),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::try_join!(
+            serve(Endpoint::Metrics(self.metrics.clone()), self.options.metrics_bind_address),
+            serve(Endpoint::Health(self.readiness.clone()), self.options.health_probe_bind_address),
+        )?;
+        Ok(())
+    }
+
+    /// Waits until the API server is ready for an operator, and runs one until `stop` is ready.
+    async fn operate(&self, registry: &Registry, stop: impl Future<Output = ()>) {
+        let Self { options, environment, namespace, client, metrics, readiness } = self;
+        tokio::pin!(stop);
+        let surroundings = async {
+            platform::kinds_are_served(client, readiness).await;
+            match environment.platform {
+                Some(platform) => platform,
+                None => platform::detect(client, readiness).await,
+            }
+        };
+        let platform = tokio::select! {
+            platform = surroundings => platform,
+            () = &mut stop => return,
+        };
+        let settings = Settings { platform, ..environment.settings.clone() };
+        let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
+        let (scopes, tuning) = (&environment.scopes, options.tuning());
+        let operator = Operator::new(client.clone(), registry, settings, scopes, metrics.clone(), tuning);
+        operator.run(leader, readiness.clone(), stop).await;
+    }
 }

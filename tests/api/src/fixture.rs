@@ -1,5 +1,7 @@
 //! Objects that many tests start from.
 
+use std::net::IpAddr;
+
 use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -11,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thv_testbed::{Space, SubjectBuilder, wait};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio::net::TcpStream;
 
 /// Server-side apply of `body` as `manager`, taking fields over from others.
 pub(crate) async fn apply<K>(api: &Api<K>, name: &str, manager: &str, body: &Value) -> kube::Result<K>
@@ -181,9 +183,9 @@ impl Things {
     }
 }
 
-/// The status and the text of an answer to a GET at an address of this machine.
-pub(crate) async fn ask(address: impl ToSocketAddrs, path: &str) -> Result<(u16, String)> {
-    let mut socket = TcpStream::connect(address).await?;
+/// The status and the text of an answer to a GET.
+pub(crate) async fn ask(address: IpAddr, port: u16, path: &str) -> Result<(u16, String)> {
+    let mut socket = TcpStream::connect((address, port)).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).await?;
     let mut answer = String::new();

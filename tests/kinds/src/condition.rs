@@ -7,7 +7,7 @@ use thv_plan::Failure;
 /// Whether an object is as it should be.
 #[derive(Clone, Copy)]
 pub(crate) enum Ready {
-    Ready,
+    AsWanted,
     ServerNotFound,
     Failed,
     Deleting,
@@ -19,7 +19,7 @@ impl Reason for Ready {
 
     fn as_str(self) -> &'static str {
         match self {
-            Self::Ready => "Ready",
+            Self::AsWanted => "AsWanted",
             Self::ServerNotFound => "ServerNotFound",
             Self::Failed => "Failed",
             Self::Deleting => "Deleting",
@@ -28,7 +28,7 @@ impl Reason for Ready {
 
     fn status(self) -> Status {
         match self {
-            Self::Ready => Status::True,
+            Self::AsWanted => Status::True,
             Self::ServerNotFound | Self::Failed | Self::Deleting => Status::False,
         }
     }

@@ -78,7 +78,7 @@ impl Planned for DepotSpec {
         let observation = Observation::new(snapshot.generation(), snapshot.now, conditions(depot));
         let memos = snapshot.references.referrers::<MemoSpec, Self>(snapshot.name()).into_iter();
         let status = DepotStatus {
-            conditions: Some(vec![observation.condition(Ready::Ready, "everything is applied")]),
+            conditions: Some(vec![observation.condition(Ready::AsWanted, "everything is applied")]),
             observed_generation: Some(snapshot.generation()),
             memos: Some(memos.map(|(name, _)| name.to_owned()).collect()),
         };

@@ -1,5 +1,5 @@
 //! Two kinds that exist for tests only. They show what a kind takes: its types, its plan, its rights, and a line in
-//! [the program](../src/main.rs) that registers it. Nothing in the operator knows them.
+//! the program that registers it. Nothing in the operator knows them.
 //!
 //! A [`Memo`] is small: one ConfigMap, made from a text and from the `MCPServer` that it refers to. A [`Depot`] has what
 //! a Memo has not: a workload with volumes, a Secret that is made once, and Memos that keep it from being deleted.

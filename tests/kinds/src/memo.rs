@@ -156,12 +156,11 @@ fn status(snapshot: &Snapshot<MemoSpec>, image: Option<String>) -> MemoStatus {
     let MemoSpec { text, server_ref, .. } = &snapshot.owner.spec;
     let live = snapshot.owner.status.as_ref().map(MemoSpec::conditions).unwrap_or_default();
     let observation = Observation::new(snapshot.generation(), snapshot.now, live);
-    let ready = match image {
-        Some(_) => observation.condition(Ready::Ready, "the server is there"),
-        None => {
-            let message = format!("there is no MCPServer {}: make it, or name another one", server_ref.name);
-            observation.condition(Ready::ServerNotFound, message)
-        }
+    let ready = if image.is_some() {
+        observation.condition(Ready::AsWanted, "the server is there")
+    } else {
+        let message = format!("there is no MCPServer {}: make it, or name another one", server_ref.name);
+        observation.condition(Ready::ServerNotFound, message)
     };
     let length = if text.len() > READABLE {
         observation.condition(TextTooLong::TooLong, "nobody reads that much: shorten the text")

@@ -96,7 +96,7 @@ impl Alone {
 
     /// The status and the text of its answer at an address of this machine.
     pub(super) async fn ask(&self, address: IpAddr, path: &str) -> Result<(u16, String)> {
-        ask((address, self.port), path).await
+        ask(address, self.port, path).await
     }
 
     /// Makes a server and waits until the operator has dealt with it.

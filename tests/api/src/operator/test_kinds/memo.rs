@@ -141,8 +141,12 @@ async fn an_event_is_a_warning_or_not_by_what_the_condition_is_declared_to_mean(
         stage.memo("m", about("s", "another")).await?;
 
         let told: Vec<_> = stage.told(mark).into_iter().filter(|(kind, ..)| kind == "Memo").collect();
-        let expected =
-            [("Warning", "TooLong"), ("Normal", "Fits"), ("Normal", "Ready"), ("Warning", "ServerNotFound")];
+        let expected = [
+            ("Warning", "TooLong"),
+            ("Normal", "Fits"),
+            ("Normal", "AsWanted"),
+            ("Warning", "ServerNotFound"),
+        ];
         let expected = expected
             .map(|(type_, reason)| ("Memo".to_owned(), "m".to_owned(), type_.to_owned(), reason.to_owned()));
         assert_eq!(told, expected);

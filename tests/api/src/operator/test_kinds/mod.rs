@@ -90,7 +90,7 @@ impl Stage {
 
     /// How many passes over objects of a kind there were.
     async fn passes(&self, kind: &str) -> Result<u64> {
-        let (_, text) = ask((Ipv4Addr::LOCALHOST, self.metrics), "/metrics").await?;
+        let (_, text) = ask(Ipv4Addr::LOCALHOST.into(), self.metrics, "/metrics").await?;
         let start = format!("toolhive_operator_reconciles_total{{kind=\"{kind}\"}} ");
         let line = text.lines().find_map(|line| line.strip_prefix(&start));
         line.with_context(|| format!("no passes over {kind} in\n{text}"))?.parse().context("not a number")
