@@ -68,6 +68,8 @@ const ATTEMPTS: usize = 6;
 async fn an_error_in_words_that_vary_is_told_once_and_tried_less_and_less_often() {
     in_namespace(async |space| {
         let scene = Scene::with(&space, json!({})).await?;
+        scene.operator.at_rest().await?;
+        scene.calm().await?;
         let recorder = &scene.operator.recorder;
         let mark = recorder.mark();
         recorder.fail(service_apply(), usize::MAX, Fault::Answer(500));
