@@ -31,4 +31,4 @@ mod watched;
 pub use crds::{crd, crds};
 pub use object::{Column, Kind, Object, Served, Version};
 pub use schema::Conditions;
-pub use watched::{Malformed, Watched};
+pub use watched::{Malformed, Watched, lenient_metadata, metadata_of};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::jiff::Timestamp;
 use kube_core::Resource;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -28,28 +29,59 @@ pub struct Malformed {
 
 impl<'de, K: Resource + serde::de::DeserializeOwned> Deserialize<'de> for Watched<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
+        let mut value = Value::deserialize(deserializer)?;
+        let metadata = value.get_mut("metadata").map(metadata_of).unwrap_or_default();
         Ok(Self(serde_path_to_error::deserialize(&value).map_err(|error| Malformed {
             path: error.path().to_string(),
             reason: error.inner().to_string(),
-            metadata: Box::new(metadata_of(&value)),
+            metadata: Box::new(metadata),
         })))
     }
 }
 
 /// The metadata as a whole or, when it is the malformed part, what identifies the object.
-fn metadata_of(object: &Value) -> ObjectMeta {
-    let Some(metadata) = object.get("metadata") else {
-        return ObjectMeta::default();
-    };
+///
+/// The API server takes times that our types do not know, up to the last second of the year 9999, and whoever may write
+/// an object may choose the time of an entry in its `managedFields`. Such a time is removed from `metadata`: nobody can
+/// keep us from reading the objects of everybody else.
+pub fn metadata_of(metadata: &mut Value) -> ObjectMeta {
+    if let Ok(metadata) = ObjectMeta::deserialize(&*metadata) {
+        return metadata;
+    }
+    mend_times(metadata);
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).map(str::to_owned);
-    ObjectMeta::deserialize(metadata).unwrap_or_else(|_| ObjectMeta {
+    ObjectMeta::deserialize(&*metadata).unwrap_or_else(|_| ObjectMeta {
         name: text("name"),
         namespace: text("namespace"),
         uid: text("uid"),
         resource_version: text("resourceVersion"),
         ..ObjectMeta::default()
     })
+}
+
+/// The same while an object is being read.
+pub fn lenient_metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
+    let mut metadata = Value::deserialize(deserializer)?;
+    Ok(metadata_of(&mut metadata))
+}
+
+/// Removes the times that our types do not know. That an object is being deleted stays true.
+fn mend_times(metadata: &mut Value) {
+    let is_unknown = |time: &Value| Time::deserialize(time).is_err();
+    if metadata.get("creationTimestamp").is_some_and(is_unknown)
+        && let Some(fields) = metadata.as_object_mut()
+    {
+        fields.remove("creationTimestamp");
+    }
+    if let Some(time) = metadata.get_mut("deletionTimestamp").filter(|time| is_unknown(time)) {
+        *time = Timestamp::UNIX_EPOCH.to_string().into();
+    }
+    let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if entry.get("time").is_some_and(is_unknown) {
+            entry.remove("time");
+        }
+    }
 }
 
 impl<K: Resource> Resource for Watched<K> {

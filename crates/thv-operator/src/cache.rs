@@ -122,6 +122,16 @@ impl<T> Objects<T> {
         version: u64,
         projection: Option<Projection<T>>,
     ) -> Vec<RelationId> {
+        if let (Some(entry), Some(new)) = (self.by_name.get_mut(name), &projection)
+            && *entry.relations == *new.relations
+        {
+            // So it is nearly always, and then there is nothing to look for among all who have the relation.
+            let concerned = entry.relations.to_vec();
+            if let Some(Projection { value, relations: _ }) = projection {
+                (entry.value, entry.version) = (Arc::new(value), version);
+            }
+            return concerned;
+        }
         let before = self.by_name.remove(name).map(|entry| entry.relations).unwrap_or_default();
         for id in &before {
             if let Some(names) = self.related.get_mut(id) {

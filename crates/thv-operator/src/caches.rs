@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::core::{NamespaceResourceScope, PartialObjectMeta};
+use kube::core::NamespaceResourceScope;
 use kube::runtime::watcher;
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
@@ -16,6 +16,7 @@ use thv_plan::{ChildKind, PodSelector};
 
 use crate::cache::{Cache, Projection};
 use crate::projection::child::ChildFacts;
+use crate::projection::partial::MetadataOnly;
 use crate::projection::pod::PodFacts;
 use crate::projection::{autoscaler, child, pod, workload};
 use crate::queue::Queue;
@@ -104,7 +105,7 @@ impl Watches<'_> {
     fn metadata<K>(&mut self, kind: &'static str, cache: &Cache<ChildFacts>)
     where
         K: Watchable,
-        PartialObjectMeta<K>: Watchable,
+        MetadataOnly<K>: Watchable,
     {
         self.add(kind, false, cache, None, child::project::<K>);
     }

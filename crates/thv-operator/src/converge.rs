@@ -1,12 +1,12 @@
 //! Children: applied if they have to be, deleted (pruned) if they are no longer wanted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::DynamicObject;
-use thv_plan::{Child, ChildKind, Scalable, Scaling};
+use thv_plan::{Child, ChildKind, Failure, Scalable, Scaling};
 
 use crate::engine::{Engine, PassError, Place};
 use crate::events::Events;
@@ -38,6 +38,8 @@ pub(crate) struct Converge<'a> {
     versions: BTreeMap<(ChildKind, String), (String, String)>,
     /// When something that was left alone is to be looked at again.
     again: Option<Duration>,
+    /// Children that somebody keeps changing, and that are not what they should be.
+    contested: Vec<String>,
     /// Whether a Role will be another one than the API server knows.
     changes_a_role: bool,
 }
@@ -66,6 +68,7 @@ impl<'a> Converge<'a> {
             regarding,
             versions: BTreeMap::new(),
             again: None,
+            contested: Vec::new(),
             changes_a_role: false,
         }
     }
@@ -73,6 +76,16 @@ impl<'a> Converge<'a> {
     /// When something that was left alone is to be looked at again.
     pub(crate) const fn again(&self) -> Option<Duration> {
         self.again
+    }
+
+    /// What is to be told of children that somebody keeps changing.
+    pub(crate) fn contention(&self) -> Option<Failure> {
+        (!self.contested.is_empty()).then(|| {
+            Failure::Unknown(format!(
+                "somebody keeps changing {}, which is left alone for a while: find out who, and change the spec instead",
+                self.contested.join(", ")
+            ))
+        })
     }
 
     /// Has the API server judge a child that would be applied, without effect.
@@ -134,9 +147,12 @@ impl<'a> Converge<'a> {
             }
             Verdict::Hold { wait, is_news } => {
                 if is_news {
-                    self.events.contested(&self.regarding, child, wait).await;
+                    self.events.contested(&self.regarding, &text(child), wait).await;
                 }
                 self.look_again(wait);
+                if !self.contested.contains(&text(child)) {
+                    self.contested.push(text(child));
+                }
                 Ok(Step::Nothing)
             }
             Verdict::Apply => Ok(Step::Apply(live)),
@@ -183,7 +199,7 @@ impl<'a> Converge<'a> {
             return Ok(known);
         }
         let name = self.owner.key.object.sibling(child.name());
-        let taken = self.engine.writer.take_over_child(child.kind(), &name).await?.unwrap_or(known);
+        let taken = self.engine.writer.take_over_child(child.kind(), &name, &known).await?;
         self.versions.insert(place, taken.clone());
         Ok(taken)
     }
@@ -212,6 +228,7 @@ impl<'a> Converge<'a> {
             wanted.iter().any(|child| child.kind() == kind && child.name() == name)
                 || known.iter().any(|(its, other)| *its == kind && other == name)
         };
+        let mut unmanaged: BTreeSet<(ChildKind, Arc<str>)> = BTreeSet::new();
         for (kind, cache) in &engine.caches.children {
             for (name, facts) in cache.related(key.namespace(), Relation::ControlledBy { uid }) {
                 if is_wanted(*kind, &name.name) || facts.is_terminating || !facts.is_controlled_by(uid) {
@@ -224,6 +241,7 @@ impl<'a> Converge<'a> {
                     // What proxies make, proxies look after.
                     Writer::Proxy => {}
                     Writer::Other => {
+                        unmanaged.insert((*kind, name.name.clone()));
                         if engine.last_applied.is_news(key, *kind, &name.name) {
                             engine.metrics.left_unmanaged(kind.kind());
                             self.events.unmanaged(&self.regarding, *kind, &name.name).await;
@@ -232,7 +250,9 @@ impl<'a> Converge<'a> {
                 }
             }
         }
-        engine.last_applied.keep_only(key, is_wanted);
+        engine
+            .last_applied
+            .keep_only(key, |kind, name| is_wanted(kind, name) || unmanaged.contains(&(kind, name.into())));
         Ok(())
     }
 

@@ -2,16 +2,25 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::metrics::Metrics;
+
+/// So many may be connected at once.
+const CONNECTIONS: usize = 64;
+/// How long whoever is connected may take to ask.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long we wait when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Whether the operator is ready: its caches are full, and it works or stands by.
 #[derive(Clone)]
@@ -64,8 +73,18 @@ impl Endpoint {
     /// Answers for as long as it is polled.
     pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
         tracing::info!(address = %listener.local_addr()?, "listening");
+        let connections = Arc::new(Semaphore::new(CONNECTIONS));
         loop {
-            let (socket, _) = listener.accept().await?;
+            // Nobody can take all that the process may open: others wait until one has gone.
+            let Ok(permit) = connections.clone().acquire_owned().await else { return Ok(()) };
+            let socket = match listener.accept().await {
+                Ok((socket, _)) => socket,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
             let endpoint = self.clone();
             tokio::spawn(async move {
                 let service = service_fn(move |request: Request<Incoming>| {
@@ -74,9 +93,11 @@ impl Endpoint {
                     *response.status_mut() = status;
                     async move { Ok::<_, Infallible>(response) }
                 });
-                let connection = hyper::server::conn::http1::Builder::new();
+                let mut connection = hyper::server::conn::http1::Builder::new();
+                connection.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
                 // A prober that hangs up is its own affair.
                 let _ = connection.serve_connection(TokioIo::new(socket), service).await;
+                drop(permit);
             });
         }
     }

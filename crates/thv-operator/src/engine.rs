@@ -12,6 +12,7 @@ use crate::caches::Caches;
 use crate::key::Key;
 use crate::last_applied::LastApplied;
 use crate::metrics::Metrics;
+use crate::own_writes::OwnWrites;
 use crate::pace::Pace;
 use crate::snapshot::{Loader, ReadError};
 use crate::watch::resource_version;
@@ -19,7 +20,17 @@ use crate::write_error::WriteError;
 use crate::writer::Writer;
 
 /// How long a pass waits for the caches to show our own last writes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a pass may take. One that waits for an answer that never comes would keep a worker from all others.
+pub(crate) const PASS_LIMIT: Duration = Duration::from_mins(1);
+
+/// So many passes in a row have to fail before it is told, unless trying again will not help: what passes within three
+/// seconds is nobody's business.
+const REPORTED_FAILURES: u32 = 5;
+
+/// The same for conflicts and for watches that lag behind, which are routine for a while: about a minute.
+const REPORTED_CONFLICTS: u32 = 9;
 
 /// A pass that did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +43,19 @@ pub(crate) enum PassError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The caches do not show yet what we have written.
-    #[error("the caches have not caught up with our own writes")]
+    #[error(
+        "the watches do not show what the operator has written itself: look for watches that fail in its log"
+    )]
     Behind,
+    /// Somebody keeps undoing what we write on the object itself.
+    #[error("somebody keeps undoing what the operator writes: it is left alone for {} s", wait.as_secs())]
+    Contested {
+        /// For how long.
+        wait: Duration,
+    },
+    /// The API server did not answer in time.
+    #[error("the API server did not answer within {} s", PASS_LIMIT.as_secs())]
+    Slow,
 }
 
 impl PassError {
@@ -47,15 +69,30 @@ impl PassError {
             Self::Write(WriteError::Terminating { .. }) => "terminating",
             Self::Write(WriteError::Api { .. }) => "write",
             Self::Behind => "behind",
+            Self::Contested { .. } => "contested",
+            Self::Slow => "slow",
         }
     }
 
-    /// Whether this is nothing to tell anybody: somebody was faster, and the next pass starts from what is there then.
+    /// Whether this is routine: somebody was faster, and the next pass starts from what is there then.
     pub(crate) const fn is_routine(&self) -> bool {
         matches!(
             self,
-            Self::Behind | Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
+            Self::Behind
+                | Self::Contested { .. }
+                | Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
         )
+    }
+
+    /// After how many failures in a row the status tells it. Nobody is told of a namespace that goes; of an object that
+    /// somebody else writes as well, an Event tells.
+    pub(crate) fn told_after(&self) -> u32 {
+        match self {
+            Self::Write(WriteError::Terminating { .. }) | Self::Contested { .. } => u32::MAX,
+            _ if self.is_definite() => 1,
+            _ if self.is_routine() => REPORTED_CONFLICTS,
+            _ => REPORTED_FAILURES,
+        }
     }
 
     /// Whether trying again will not help, so that it is told at once.
@@ -63,7 +100,7 @@ impl PassError {
         match self {
             Self::Read(error) => matches!(&*error.source, kube::Error::Api(status) if status.code == 403),
             Self::Write(error) => matches!(error, WriteError::Refused { .. } | WriteError::Taken { .. }),
-            Self::Behind => false,
+            Self::Behind | Self::Contested { .. } | Self::Slow => false,
         }
     }
 
@@ -77,9 +114,10 @@ impl PassError {
             }
             Self::Write(WriteError::Taken { what }) => (format!("{what} exists"), Failure::Refused),
             Self::Write(WriteError::Api { what, .. }) => (format!("cannot write {what}"), Failure::Unknown),
-            Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. }) | Self::Behind => {
-                (self.to_string(), Failure::Unknown)
-            }
+            Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
+            | Self::Behind
+            | Self::Contested { .. }
+            | Self::Slow => (self.to_string(), Failure::Unknown),
         };
         (failure(self.to_string()), stable)
     }
@@ -100,6 +138,7 @@ pub(crate) struct Engine {
     pub loader: Loader,
     pub writer: Writer,
     pub last_applied: LastApplied,
+    pub own_writes: OwnWrites,
     pub metrics: Arc<Metrics>,
     pub pace: Pace,
     /// Our last write in each place, for each owner.
@@ -118,6 +157,7 @@ impl Engine {
             metrics,
             pace,
             last_applied: LastApplied::default(),
+            own_writes: OwnWrites::default(),
             written: Mutex::default(),
             reported: Mutex::default(),
         }
@@ -172,6 +212,7 @@ impl Engine {
     pub(crate) fn forget(&self, key: &Key) {
         self.loader.subscriptions.keep_only(key, &std::collections::BTreeSet::new());
         self.last_applied.forget(key);
+        self.own_writes.forget(key);
         self.pace.forget(key);
         self.forget_failure(key);
         self.written().remove(key);

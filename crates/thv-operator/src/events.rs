@@ -9,7 +9,7 @@ use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use thv_api::conditions::Polarity;
 use thv_api::{Kind, Malformed, Object};
-use thv_plan::{Child, ChildKind, Planned, event_note};
+use thv_plan::{ChildKind, Planned, event_note};
 
 use crate::metrics::{Metrics, Sent};
 
@@ -53,12 +53,10 @@ impl Events {
     }
 
     /// Tells that somebody keeps changing what we own.
-    pub(crate) async fn contested(&self, owner: &ObjectReference, child: &Child, wait: Duration) {
+    pub(crate) async fn contested(&self, owner: &ObjectReference, what: &str, wait: Duration) {
         let note = format!(
-            "somebody keeps changing {} {}, which belongs to this object; it is left alone for {} s. Find out who, \
-             and change the spec here instead",
-            child.kind().kind(),
-            child.name(),
+            "somebody keeps changing what the operator writes on {what}; it is left alone for {} s. Find out who, and \
+             change the spec here instead",
             wait.as_secs()
         );
         self.warn(owner, "Contested", "Apply", &note).await;

@@ -85,10 +85,10 @@ impl LastApplied {
         !std::mem::replace(&mut entry(&mut all, owner, kind, name).is_told, true)
     }
 
-    /// Forgets what is not among these children any more.
-    pub(crate) fn keep_only(&self, owner: &Key, is_wanted: impl Fn(ChildKind, &str) -> bool) {
+    /// Forgets what is not among these objects any more.
+    pub(crate) fn keep_only(&self, owner: &Key, is_there: impl Fn(ChildKind, &str) -> bool) {
         if let Some(children) = self.all().get_mut(owner) {
-            children.retain(|(kind, name), entry| entry.is_told || is_wanted(*kind, name));
+            children.retain(|(kind, name), _| is_there(*kind, name));
         }
     }
 

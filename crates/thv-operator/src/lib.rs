@@ -19,6 +19,7 @@ mod leader;
 mod metrics;
 mod operator;
 mod options;
+mod own_writes;
 mod pace;
 pub mod platform;
 pub mod program;

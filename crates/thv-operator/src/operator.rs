@@ -8,11 +8,11 @@ use futures::stream::FuturesUnordered;
 use kube::Client;
 use thv_plan::Settings;
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::caches::{Caches, Watches};
 use crate::endpoints::Readiness;
-use crate::engine::{Engine, PassError};
+use crate::engine::{Engine, PASS_LIMIT, PassError};
 use crate::key::Key;
 use crate::leader::Leader;
 use crate::metrics::Metrics;
@@ -29,10 +29,6 @@ const WORKERS: usize = 8;
 
 /// How long passes that are under way may take when we are told to stop.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// So many passes in a row have to fail before it is told, unless trying again will not help: what passes within three
-/// seconds is nobody's business.
-const REPORTED_FAILURES: u32 = 5;
 
 /// Whether we have been told to stop.
 type Stopped = watch::Receiver<bool>;
@@ -122,7 +118,8 @@ impl Operator {
             () = stop => tracing::warn!("what was being worked on is left to the next start"),
         }
         if let Some(leader) = leader {
-            leader.release().await;
+            // Should the API server not answer, the lease runs out by itself.
+            let _ = timeout(GRACE, leader.release()).await;
         }
     }
 
@@ -203,7 +200,8 @@ impl Operator {
                 continue;
             };
             let start = Instant::now();
-            let result = reconciler.pass(context, &key.object).await;
+            let result = timeout(PASS_LIMIT, reconciler.pass(context, &key.object)).await;
+            let result = result.unwrap_or(Err(PassError::Slow));
             self.metrics.passed(
                 key.kind,
                 start.elapsed().as_secs_f64(),
@@ -212,12 +210,12 @@ impl Operator {
             match result {
                 Ok(again) => self.settle(&key, again),
                 Err(error) => {
-                    let is_told = error.is_definite() || self.queue.failures(&key) + 1 >= REPORTED_FAILURES;
-                    if is_told
-                        && !error.is_routine()
-                        && let Err(error) = reconciler.report(context, &key.object, &error).await
-                    {
-                        tracing::debug!(%key, %error, "the status could not be written either");
+                    if self.queue.failures(&key) + 1 >= error.told_after() {
+                        let report =
+                            timeout(PASS_LIMIT, reconciler.report(context, &key.object, &error)).await;
+                        if let Err(error) = report.unwrap_or(Err(PassError::Slow)) {
+                            tracing::warn!(%key, %error, "the status could not be written either");
+                        }
                     }
                     self.back_off(&key, &error);
                 }

@@ -34,8 +34,9 @@ impl Pace {
         Self { interval, state: Mutex::new(State { next: None, turns: BTreeMap::new() }) }
     }
 
-    /// Takes the turn of an object, or says how long it has to wait for it.
-    pub(crate) fn take(&self, key: &Key) -> Result<(), Duration> {
+    /// Whether it is an object's turn; if not, how long it has to wait. A turn that has come stays until it is
+    /// [forgotten](Pace::forget), so that a rollout that is refused does not go to the end of the line.
+    pub(crate) fn turn(&self, key: &Key) -> Result<(), Duration> {
         let now = Instant::now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = if let Some(turn) = state.turns.get(key) {
@@ -45,12 +46,8 @@ impl Pace {
             state.next = Some(next + self.interval);
             next.checked_sub(self.interval * (BURST - 1)).unwrap_or(now)
         };
-        if turn <= now {
-            state.turns.remove(key);
-            return Ok(());
-        }
         state.turns.insert(key.clone(), turn);
-        Err(turn - now)
+        if turn <= now { Ok(()) } else { Err(turn - now) }
     }
 
     /// Forgets the turn of an object that needs it no more.
@@ -71,17 +68,20 @@ mod tests {
     async fn a_few_start_at_once_and_the_others_one_after_the_other() {
         let pace = Pace::new(2.0);
         for number in 0..BURST {
-            assert_eq!(pace.take(&key(number)), Ok(()), "{number}");
+            assert_eq!(pace.turn(&key(number)), Ok(()), "{number}");
         }
-        let waits: Vec<Duration> = (10..13).map(|number| pace.take(&key(number)).unwrap_err()).collect();
+        let waits: Vec<Duration> = (10..13).map(|number| pace.turn(&key(number)).unwrap_err()).collect();
         assert_eq!(waits, [500, 1000, 1500].map(Duration::from_millis));
-        assert_eq!(pace.take(&key(10)), Err(Duration::from_millis(500)), "it keeps its turn");
+        assert_eq!(pace.turn(&key(10)), Err(Duration::from_millis(500)), "it keeps its turn");
         tokio::time::advance(Duration::from_millis(500)).await;
-        assert_eq!(pace.take(&key(10)), Ok(()));
-        assert_eq!(pace.take(&key(11)), Err(Duration::from_millis(500)));
-        pace.forget(&key(11));
-        assert!(pace.state.lock().unwrap().turns.len() == 1);
+        assert_eq!(pace.turn(&key(10)), Ok(()));
+        assert_eq!(pace.turn(&key(10)), Ok(()), "until it has started");
+        assert_eq!(pace.turn(&key(11)), Err(Duration::from_millis(500)));
+        for number in 0..13 {
+            pace.forget(&key(number));
+        }
+        assert!(pace.state.lock().unwrap().turns.is_empty());
         tokio::time::advance(Duration::from_mins(1)).await;
-        assert_eq!(pace.take(&key(99)), Ok(()), "after a time without any");
+        assert_eq!(pace.turn(&key(99)), Ok(()), "after a time without any");
     }
 }

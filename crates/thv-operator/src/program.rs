@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -24,6 +25,10 @@ use crate::registry::Registry;
 
 /// What requests say of who sends them.
 const AGENT: &str = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION"));
+
+/// How long a connection may be silent while we wait for it: longer than any watch, which the API server ends after less
+/// than five minutes.
+const READ_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// Runs an operator for these kinds until the process is told to stop.
 pub async fn main(registry: Registry) -> ExitCode {
@@ -79,6 +84,9 @@ async fn config(options: &Options) -> Result<Config> {
     // A request that fails is tried again by the next pass, after its backoff. The client itself would try for minutes,
     // and nobody would hear why nothing happens.
     config.default_retry = false;
+    // A list that is never answered is asked for again. Watches are idle for as long as that, and end before.
+    config.read_timeout = Some(READ_TIMEOUT);
+    config.reset_reader_on_write = true;
     Ok(config)
 }
 

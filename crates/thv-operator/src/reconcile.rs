@@ -10,14 +10,15 @@ use kube::{Client, Resource};
 use serde_json::json;
 use thv_api::Object;
 use thv_api::names::annotations;
-use thv_plan::{Children, Decision, Deletion, Disruption, Plan, Planned};
+use thv_plan::{Backoff, Children, Decision, Deletion, Disruption, Plan, Planned};
 
 use crate::converge::{Converge, Owner};
 use crate::engine::{Engine, PassError, Place};
-use crate::events::Events;
+use crate::events::{Events, reference};
 use crate::finalizer::FinalizerChange;
 use crate::key::{Key, NamespacedName};
 use crate::metrics::Metrics;
+use crate::own_writes::OwnWrite;
 use crate::projection::object::{Cached, status_digest};
 use crate::registry::Objects;
 use crate::relation::Relation;
@@ -121,6 +122,7 @@ impl<S: Planned> Pass<'_, S> {
             Err(malformed) => return self.report_malformed(&cached, malformed).await.map(|()| None),
         };
         if let Some(finalizer) = S::FINALIZER.filter(|name| wants_finalizer::<S>() && !has(metadata, name)) {
+            self.may_write(metadata, OwnWrite::Finalizer).await?;
             let change = FinalizerChange::Add(finalizer);
             let changed = self.engine.writer.finalizer::<S>(&self.key.object, metadata, change).await?;
             if let Some(changed) = changed {
@@ -130,6 +132,7 @@ impl<S: Planned> Pass<'_, S> {
             return Ok(None);
         }
         if cached.takeover {
+            self.may_write(metadata, OwnWrite::Takeover).await?;
             if let Some(changed) = self.engine.writer.take_over_status::<S>(&self.key.object).await? {
                 self.note(&changed);
             }
@@ -159,19 +162,27 @@ impl<S: Planned> Pass<'_, S> {
         cached: &Cached<S>,
         plan: Plan<S>,
     ) -> Result<Again, PassError> {
-        let Plan { revision, disruption, children, scalings, pods_to_delete, annotations, status } = plan;
+        let Plan { revision, disruption, children, scalings, pods_to_delete, annotations, status, meanwhile } =
+            plan;
         let engine = self.engine;
-        if disruption == Disruption::Unasked {
-            if let Err(wait) = engine.pace.take(&self.key) {
-                tracing::debug!(key = %self.key, ?wait, "a rollout that nobody asked for waits for its turn");
-                return Ok(Some(wait));
-            }
-        } else {
-            engine.pace.forget(&self.key);
-        }
         let uid = object.metadata.uid.clone().unwrap_or_default();
         let owner = Owner { key: &self.key, uid: &uid };
         let mut converge = Converge::new(engine, self.events, owner, object.object_ref(&()));
+        if disruption == Disruption::Unasked
+            && let Err(wait) = engine.pace.turn(&self.key)
+        {
+            tracing::debug!(key = %self.key, ?wait, "a rollout that nobody asked for waits for its turn");
+            if let Children::Exactly(children) = &children {
+                for child in children.iter().filter(|child| !child.carries_revision()) {
+                    converge.apply(child).await?;
+                }
+            }
+            for scaling in &scalings {
+                converge.scale(scaling).await?;
+            }
+            self.write_status(cached, &meanwhile.unwrap_or(status)).await?;
+            return Ok(Some(converge.again().map_or(wait, |again| again.min(wait))));
+        }
         if let (Disruption::Edited | Disruption::Unasked, Children::Exactly(children)) =
             (disruption, &children)
         {
@@ -186,6 +197,7 @@ impl<S: Planned> Pass<'_, S> {
             self.note(&changed);
             version = changed.metadata.resource_version.unwrap_or_default();
         }
+        engine.pace.forget(&self.key);
         for scaling in scalings.iter().filter(|scaling| scaling.before_children) {
             converge.scale(scaling).await?;
         }
@@ -211,6 +223,10 @@ impl<S: Planned> Pass<'_, S> {
                 engine.writer.annotate::<S>(&self.key.object, &version, &json!(annotations)).await?;
             self.note(&changed);
         }
+        let status = match converge.contention() {
+            Some(failure) => S::failing_status(Some(&status), &cached.observation(), &failure),
+            None => status,
+        };
         self.write_status(cached, &status).await?;
         Ok(again)
     }
@@ -223,14 +239,28 @@ impl<S: Planned> Pass<'_, S> {
         status: &S::Status,
     ) -> Result<Option<ObjectMeta>, PassError> {
         let value = json!(status);
-        if cached.status.as_deref() == Some(&status_digest(&value)) {
+        let digest = status_digest(&value);
+        if cached.status.as_deref() == Some(&digest) {
             return Ok(None);
         }
-        let changed = self.engine.writer.apply_status::<S>(&self.key.object, &value).await?;
+        self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
+        let uid = cached.metadata().uid.as_deref().unwrap_or_default();
+        let changed = self.engine.writer.apply_status::<S>(&self.key.object, uid, &value).await?;
         self.note(&changed);
         let before = cached.live_status().map(S::conditions).unwrap_or_default();
         self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
         Ok(Some(changed.metadata))
+    }
+
+    /// Fails if somebody keeps undoing this write, and tells of it once.
+    async fn may_write(&self, metadata: &ObjectMeta, write: OwnWrite<'_>) -> Result<(), PassError> {
+        let Err(Backoff { wait, is_news }) = self.engine.own_writes.judge(&self.key, write) else {
+            return Ok(());
+        };
+        if is_news {
+            self.events.contested(&reference::<S>(metadata), "this object", wait).await;
+        }
+        Err(PassError::Contested { wait })
     }
 
     pub(crate) fn note<K: Resource>(&self, object: &K) {

@@ -15,15 +15,7 @@ impl<S: Planned> Pass<'_, S> {
     pub(crate) async fn report(&self, error: &PassError) -> Result<(), PassError> {
         let Some(cached) = self.objects.cache.get(&self.key.object) else { return Ok(()) };
         let (failure, stable) = error.failure();
-        if !self.engine.is_news(&self.key, cached.metadata().generation, &stable) {
-            return Ok(());
-        }
-        let told = self.write_failure(&cached, &failure, &stable).await;
-        if told.is_err() {
-            // The next attempt tells it.
-            self.engine.forget_failure(&self.key);
-        }
-        told
+        self.write_failure(&cached, &failure, &stable).await
     }
 
     /// Says in the status that the object is not what its schema promises. Should the status be refused for the same

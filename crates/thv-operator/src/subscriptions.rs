@@ -37,10 +37,10 @@ impl Subscriptions {
         let mut state = self.state();
         let known = state.forward.entry(subscriber.clone()).or_default();
         if !known.contains(&(id, kind)) {
+            let is_first = !known.iter().any(|(other, _)| *other == id);
             known.push((id, kind));
-            let subscribers = state.backward.entry(id).or_default();
-            if !subscribers.contains(subscriber) {
-                subscribers.push(subscriber.clone());
+            if is_first {
+                state.backward.entry(id).or_default().push(subscriber.clone());
             }
         }
         id

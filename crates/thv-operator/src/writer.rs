@@ -112,15 +112,16 @@ impl Writer {
         Ok(found.map(|object| object.metadata))
     }
 
-    /// Applies the status of an object.
+    /// Applies the status of an object, if it is still the one with this uid.
     pub(crate) async fn apply_status<S: Kind>(
         &self,
         name: &NamespacedName,
+        uid: &str,
         status: &Value,
     ) -> Result<PartialObjectMeta<Object<S>>, WriteError> {
         let body = json!({
             "apiVersion": Object::<S>::api_version_text(), "kind": S::KIND,
-            "metadata": {"name": &*name.name}, "status": status,
+            "metadata": {"name": &*name.name, "uid": uid}, "status": status,
         });
         let params = PatchParams::apply(field_managers::OPERATOR).force();
         // The answer is read as metadata alone: the rest of the object may be malformed.
@@ -179,23 +180,25 @@ impl Writer {
         self.json_patch(&api, &name.name, what, patch).await.map(Some)
     }
 
-    /// Makes the Go operator's fields of a child ours, and returns the uid and resourceVersion that the child has
-    /// afterwards.
+    /// Makes the Go operator's fields of a child ours, if it is still the one and the version that is `known`, and returns
+    /// the uid and resourceVersion that it has afterwards.
     pub(crate) async fn take_over_child(
         &self,
         kind: ChildKind,
         name: &NamespacedName,
-    ) -> Result<Option<(String, String)>, WriteError> {
+        known: &(String, String),
+    ) -> Result<(String, String), WriteError> {
         let what = format!("the managed fields of {} {name}", kind.kind());
         let api = self.children(kind, &name.namespace);
         let found =
             api.get_metadata_opt(&name.name).await.map_err(|error| WriteError::of(what.clone(), error))?;
-        let Some(found) = found else { return Ok(None) };
-        let metadata = match takeover::patch(&found.metadata, Part::Main) {
-            Some(patch) => self.json_patch(&api, &name.name, what, patch).await?.metadata,
-            None => found.metadata,
-        };
-        Ok(metadata.uid.zip(metadata.resource_version))
+        let found = found.map(|object| object.metadata).filter(|metadata| {
+            metadata.uid.as_ref() == Some(&known.0) && metadata.resource_version.as_ref() == Some(&known.1)
+        });
+        let Some(metadata) = found else { return Err(WriteError::Conflict { what }) };
+        let Some(patch) = takeover::patch(&metadata, Part::Main) else { return Ok(known.clone()) };
+        let metadata = self.json_patch(&api, &name.name, what.clone(), patch).await?.metadata;
+        metadata.uid.zip(metadata.resource_version).ok_or(WriteError::Conflict { what })
     }
 
     /// Sends a JSON patch that has its own precondition. The answer is the metadata alone, so that it can be read even
@@ -210,6 +213,7 @@ impl Writer {
     where
         K: Clone + DeserializeOwned + Debug,
     {
+        let tested = operations.pointer("/0/value").and_then(Value::as_str).map(str::to_owned);
         let patch = serde_json::from_value(operations).map(Patch::<()>::Json);
         let patch = patch.map_err(|error| WriteError::Api {
             what: what.clone(),
@@ -221,11 +225,17 @@ impl Writer {
         };
         let result = api.patch_metadata(name, &params, &patch).await;
         self.metrics.wrote(Sent::JsonPatch, result.is_ok());
-        result.map_err(|error| match error {
-            // A test within the patch has failed.
-            kube::Error::Api(status) if status.code == 422 => WriteError::Conflict { what },
-            error => WriteError::of(what, error),
-        })
+        let error = match result {
+            Ok(object) => return Ok(object),
+            Err(error) => error,
+        };
+        if !matches!(&error, kube::Error::Api(status) if status.code == 422) {
+            return Err(WriteError::of(what, error));
+        }
+        // Either the test within the patch has failed, or the API server refuses what would come of it.
+        let found = api.get_metadata_opt(name).await.map_err(|error| WriteError::of(what.clone(), error))?;
+        let is_tested = found.is_some_and(|object| object.metadata.resource_version == tested);
+        Err(if is_tested { WriteError::of(what, error) } else { WriteError::Conflict { what } })
     }
 
     /// Writes a replica count under the name of the hand-off manager.

@@ -86,6 +86,7 @@ pub struct Child {
     body: Value,
     identity: BTreeMap<String, String>,
     random: Option<Random>,
+    carries_revision: bool,
 }
 
 /// Content that is made up when a child is created, and never changes afterwards.
@@ -109,7 +110,14 @@ impl Child {
                 metadata.insert("name".to_owned(), name.into());
             }
         }
-        Self { kind, name: name.to_owned(), body, identity: BTreeMap::new(), random: None }
+        Self {
+            kind,
+            name: name.to_owned(),
+            body,
+            identity: BTreeMap::new(),
+            random: None,
+            carries_revision: false,
+        }
     }
 
     /// A Secret that is made once, with random content that nobody ever changes. `body` has everything else.
@@ -122,6 +130,17 @@ impl Child {
     #[must_use]
     pub fn identified_by(self, labels: BTreeMap<String, String>) -> Self {
         Self { identity: labels, ..self }
+    }
+
+    /// Says that it changes with the revision, and so has to wait with it.
+    #[must_use]
+    pub fn with_revision(self) -> Self {
+        Self { carries_revision: true, ..self }
+    }
+
+    /// Whether it changes with the revision.
+    pub const fn carries_revision(&self) -> bool {
+        self.carries_revision
     }
 
     /// The labels by which it is known.

@@ -25,6 +25,8 @@ pub struct Plan<S: Kind> {
     pub annotations: BTreeMap<String, String>,
     /// The status.
     pub status: S::Status,
+    /// The status while a rollout that nobody asked for waits for its turn.
+    pub meanwhile: Option<S::Status>,
 }
 
 impl<S: Kind> Plan<S> {
@@ -38,6 +40,7 @@ impl<S: Kind> Plan<S> {
             pods_to_delete: Vec::new(),
             annotations: BTreeMap::new(),
             status,
+            meanwhile: None,
         }
     }
 }

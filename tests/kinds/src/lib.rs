@@ -31,7 +31,7 @@ pub fn rules() -> Vec<Value> {
             rule(GROUP, &format!("{plural}/finalizers"), &["update"]),
         ]
     };
-    // A Secret is created and pruned, and never changed.
-    let secrets = rule("", "secrets", &["create", "delete"]);
+    // A Secret is created and pruned, and never changed, but for its owner should it have lost that.
+    let secrets = rule("", "secrets", &["create", "delete", "patch"]);
     [kind(DepotSpec::PLURAL), kind(MemoSpec::PLURAL), vec![secrets]].concat()
 }

@@ -25,7 +25,7 @@ const ROOMS: &[Room] = &[
     Room { name: "thv-config", pure: true, knows: &["thv-value"] },
     Room { name: "thv-mcp", pure: true, knows: &[] },
     Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-config"] },
-    Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan"] },
+    Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan", "thv-value"] },
     Room { name: "thv-session", pure: false, knows: &[] },
     Room { name: "thv-telemetry", pure: false, knows: &["thv-config"] },
     Room { name: "thv-workload", pure: false, knows: &["thv-api", "thv-config", "thv-plan"] },

@@ -1,11 +1,11 @@
 //! What is kept of children.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use kube::core::PartialObjectMeta;
 use serde_json::Value;
 use thv_plan::{Child, LiveDeployment, LiveStatefulSet, digest};
 
 use super::metadata::{Writer, controller, our_controller, owner_relation};
+use super::partial::MetadataOnly;
 use crate::cache::Projection;
 use crate::takeover::{self, Part};
 
@@ -150,7 +150,7 @@ impl ChildFacts {
 }
 
 /// What is kept of a child that has nothing of interest but metadata.
-pub(crate) fn project<K>(object: PartialObjectMeta<K>) -> Option<Projection<ChildFacts>> {
+pub(crate) fn project<K>(object: MetadataOnly<K>) -> Option<Projection<ChildFacts>> {
     projection(&object.metadata, None)
 }
 

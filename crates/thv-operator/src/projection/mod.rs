@@ -6,6 +6,6 @@ pub(crate) mod child;
 mod fields;
 pub(crate) mod metadata;
 pub(crate) mod object;
-mod partial;
+pub(crate) mod partial;
 pub(crate) mod pod;
 pub(crate) mod workload;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use thv_api::conditions::Observation;
 use thv_api::names::field_managers;
-use thv_api::{Kind, Malformed, Object, Watched};
+use thv_api::{Kind, Malformed, Object, Watched, metadata_of};
 use thv_plan::managed_fields::is_of;
 use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest};
 
@@ -100,9 +100,9 @@ impl<S> fmt::Debug for Raw<S> {
 
 impl<'de, S> Deserialize<'de> for Raw<S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let metadata = value.get("metadata").and_then(|metadata| ObjectMeta::deserialize(metadata).ok());
-        Ok(Self { metadata: metadata.unwrap_or_default(), value, kind: PhantomData })
+        let mut value = Value::deserialize(deserializer)?;
+        let metadata = value.get_mut("metadata").map(metadata_of).unwrap_or_default();
+        Ok(Self { metadata, value, kind: PhantomData })
     }
 }
 

@@ -1,22 +1,82 @@
 //! The parts of objects that we look at. Everything else is skipped while it is being read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
 use serde::Deserialize;
-use thv_api::part_of;
+use thv_api::{lenient_metadata, part_of};
 
 part_of!(PartialDeployment, Deployment);
 part_of!(PartialStatefulSet, StatefulSet);
 part_of!(PartialPod, Pod);
 part_of!(PartialAutoscaler, HorizontalPodAutoscaler);
 
+/// An object of which only the metadata is asked for, and sent.
+#[derive(Deserialize)]
+#[serde(bound = "")]
+pub(crate) struct MetadataOnly<K> {
+    #[serde(deserialize_with = "lenient_metadata")]
+    pub metadata: ObjectMeta,
+    #[serde(skip)]
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for MetadataOnly<K> {
+    fn clone(&self) -> Self {
+        Self { metadata: self.metadata.clone(), kind: PhantomData }
+    }
+}
+
+impl<K> fmt::Debug for MetadataOnly<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MetadataOnly").field("name", &self.metadata.name).finish_non_exhaustive()
+    }
+}
+
+impl<K: Resource<DynamicType = ()>> Resource for MetadataOnly<K> {
+    type DynamicType = ();
+    type Scope = K::Scope;
+
+    fn metadata_api() -> bool {
+        true
+    }
+
+    fn kind((): &()) -> Cow<'_, str> {
+        K::kind(&())
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        K::group(&())
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        K::version(&())
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        K::plural(&())
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
 /// A Deployment.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PartialDeployment {
+    #[serde(deserialize_with = "lenient_metadata")]
     pub metadata: ObjectMeta,
     #[serde(default)]
     pub spec: PartialWorkload,
@@ -27,6 +87,7 @@ pub(crate) struct PartialDeployment {
 /// A StatefulSet.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PartialStatefulSet {
+    #[serde(deserialize_with = "lenient_metadata")]
     pub metadata: ObjectMeta,
     #[serde(default)]
     pub spec: PartialWorkload,
@@ -87,6 +148,7 @@ pub(crate) struct PartialCondition {
 /// A pod.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PartialPod {
+    #[serde(deserialize_with = "lenient_metadata")]
     pub metadata: ObjectMeta,
     #[serde(default)]
     pub spec: PartialPodSpec,
@@ -170,6 +232,7 @@ pub(crate) struct PartialTerminated {
 /// An autoscaler.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PartialAutoscaler {
+    #[serde(deserialize_with = "lenient_metadata")]
     pub metadata: ObjectMeta,
     #[serde(default)]
     pub spec: PartialAutoscalerSpec,
@@ -190,4 +253,29 @@ pub(crate) struct PartialTarget {
     pub kind: String,
     #[serde(default)]
     pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_time_that_our_types_do_not_know_keeps_nobody_from_being_read() {
+        let object = json!({"metadata": {
+            "name": "c", "namespace": "n", "uid": "u", "resourceVersion": "7",
+            "deletionTimestamp": "9999-12-31T23:59:59Z",
+            "managedFields": [
+                {"manager": "toolhive-operator", "operation": "Apply", "time": "9999-12-31T23:59:59Z"},
+                {"manager": "kubectl", "operation": "Update", "time": "2026-11-15T10:00:00Z"},
+            ],
+        }});
+        let read: MetadataOnly<ConfigMap> = serde_json::from_value(object).unwrap();
+        let entries = read.metadata.managed_fields.unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.time.is_some()).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(entries[0].manager.as_deref(), Some("toolhive-operator"));
+        assert!(read.metadata.deletion_timestamp.is_some() && read.metadata.uid.as_deref() == Some("u"));
+    }
 }

@@ -12,9 +12,12 @@ use crate::relation::Relation;
 /// The label by which a StatefulSet tells its pods apart.
 const CONTROLLER_REVISION_HASH: &str = "controller-revision-hash";
 
+/// What a container that ends again and again waits for.
+const CRASH_LOOP: &str = "CrashLoopBackOff";
+
 /// Reasons to wait that do not pass by themselves: somebody has to change something.
 const NEEDS_HELP: [&str; 7] = [
-    "CrashLoopBackOff",
+    CRASH_LOOP,
     "CreateContainerConfigError",
     "CreateContainerError",
     "ErrImageNeverPull",
@@ -88,23 +91,23 @@ fn health(pod: &PartialPod) -> PodHealth {
 
 /// Why a container does not run, if it does not.
 ///
-/// A container that crashes again and again is waiting, running and ended in turns. It counts as one that crashes through
-/// all of that, so that what is said of it does not change with every attempt.
+/// A container that ends again and again is waiting, running and ended in turns, and an image that cannot be had is pulled
+/// and waited for in turns. Each counts as one thing through all of that, so that what is said of it does not change with
+/// every attempt.
 fn failure(container: &PartialContainer) -> Option<ContainerFailure> {
     if container.ready {
         return None;
     }
     let ended = container.state.terminated.as_ref().or(container.last_state.terminated.as_ref());
-    let ended = ended.filter(|ended| ended.exit_code != 0);
+    let is_loop = ended.is_some() && container.restart_count >= RESTARTS;
     let waiting = container.state.waiting.as_ref().and_then(|waiting| waiting.reason.as_deref());
-    let waiting = waiting.filter(|reason| !matches!(*reason, "ContainerCreating" | "PodInitializing"));
-    let crashes = ended.is_some() && container.restart_count >= RESTARTS;
     let reason = match (waiting, ended) {
-        (Some(reason), _) if reason != "CrashLoopBackOff" => reason,
-        (Some(_), _) => "CrashLoopBackOff",
-        (None, Some(_)) if crashes => "CrashLoopBackOff",
-        (None, Some(ended)) => ended.reason.as_deref().unwrap_or("Error"),
-        (None, None) => return None,
+        _ if is_loop => CRASH_LOOP,
+        (Some("ErrImagePull"), _) => "ImagePullBackOff",
+        (Some("ContainerCreating" | "PodInitializing"), None) => return None,
+        (Some(reason), _) if !matches!(reason, "ContainerCreating" | "PodInitializing") => reason,
+        (_, Some(ended)) if ended.exit_code != 0 => ended.reason.as_deref().unwrap_or("Error"),
+        _ => return None,
     };
     Some(ContainerFailure {
         container: container.name.clone(),
@@ -148,21 +151,29 @@ mod tests {
             json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended}),
             json!({"state": {"running": {}}, "lastState": ended}),
             json!({"state": ended, "lastState": ended}),
+            json!({"state": {"waiting": {"reason": "RunContainerError"}}, "lastState": ended}),
         ] {
             let mut state = state;
             state["restartCount"] = json!(5);
             assert_eq!(container(state.clone()), loops, "{state}");
         }
         assert_eq!(container(json!({"state": ended})), failing("Error", Some(3), false), "the first time");
+        // One that ends as if all were well does not serve either.
+        let done = json!({"terminated": {"exitCode": 0, "reason": "Completed"}});
+        for state in [json!({"state": done}), json!({"state": {"running": {}}, "lastState": done})] {
+            let mut state = state;
+            state["restartCount"] = json!(5);
+            assert_eq!(container(state.clone()), failing("CrashLoopBackOff", Some(0), true), "{state}");
+        }
     }
 
     #[test]
     fn images_that_cannot_be_had_need_help() {
-        for (reason, needs_help) in
-            [("ErrImagePull", false), ("ImagePullBackOff", true), ("InvalidImageName", true)]
-        {
+        for reason in ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"] {
             let state = json!({"state": {"waiting": {"reason": reason}}});
-            assert_eq!(container(state), failing(reason, None, needs_help));
+            // Whether it is being pulled or waited for alternates.
+            let told = if reason == "ErrImagePull" { "ImagePullBackOff" } else { reason };
+            assert_eq!(container(state), failing(told, None, true));
         }
         assert_eq!(
             container(json!({"state": {"waiting": {"reason": "ContainerCreating"}}})),

@@ -79,8 +79,11 @@ fn plan_with(
         }
         None => Default::default(),
     };
+    let disruption = disruption(snapshot, &decision, findings.restart_is_due);
+    let running = deployment_of(snapshot).and_then(|live| live.revision.as_ref());
     Plan {
-        disruption: disruption(snapshot, &decision, findings.restart_is_due),
+        meanwhile: running.filter(|_| disruption == Disruption::Unasked).map(|it| findings.meanwhile(it)),
+        disruption,
         status: findings.status(Some(decision.revision())),
         revision: Some(decision),
         children: Children::Exactly(children),

@@ -38,14 +38,14 @@ pub(super) fn render(snapshot: &Snapshot<MCPServerSpec>, content: Content<'_>) -
     run_config.mcpserver_generation = stamp;
     let text = text(&run_config)?;
     let checksum = Checksum::of(text.as_bytes()).to_string();
-    children.push(config_maps::run_config(&proxy, &text, &checksum));
+    children.push(config_maps::run_config(&proxy, &text, &checksum).with_revision());
     let revision = decision.revision();
     let token = Token { uid: snapshot.uid().to_owned(), number: revision.number };
     let identity = PodIdentity { stamp, revision: token.to_string(), checksum };
     let template = identity.bind(pod).template();
     metadata.annotate(annotations::REVISION, &revision.to_string());
     let wanted = replicas::wanted(&snapshot.owner.spec);
-    children.push(deployment(&proxy, &metadata, wanted, template));
+    children.push(deployment(&proxy, &metadata, wanted, template).with_revision());
     let place = |child: &Child| ChildKind::ALL.iter().position(|kind| *kind == child.kind());
     children.sort_by(|one, other| (place(one), one.name()).cmp(&(place(other), other.name())));
     Ok(Rendered { decision, children })

@@ -43,14 +43,21 @@ pub(super) fn restart(snapshot: &Snapshot<MCPServerSpec>) -> Restart {
     Restart { on_pods, request: Some(Request { at, pods_to_delete: Vec::new() }) }
 }
 
-/// What is wrong with a request, if it is not understood.
+/// Why a request does nothing, if it does not.
 pub(super) fn misunderstanding(snapshot: &Snapshot<MCPServerSpec>) -> Option<String> {
     let text = annotation(snapshot, annotations::RESTARTED_AT)?;
-    let unreadable = text.parse::<Timestamp>().is_err();
-    unreadable.then(|| {
-        let key = annotations::RESTARTED_AT;
-        format!(
+    let key = annotations::RESTARTED_AT;
+    let Ok(at) = text.parse::<Timestamp>() else {
+        return Some(format!(
             "metadata.annotations[{key}]: {text:?} is no time like 2006-01-02T15:04:05Z: nothing is restarted"
+        ));
+    };
+    let done = annotation(snapshot, annotations::LAST_PROCESSED_RESTART)?;
+    let is_earlier = done.parse::<Timestamp>().is_ok_and(|done| at < done);
+    is_earlier.then(|| {
+        format!(
+            "metadata.annotations[{key}]: {text} is before the last restart, {done}: nothing is restarted; write a later \
+             time"
         )
     })
 }

@@ -68,6 +68,20 @@ impl<'a> Findings<'a> {
         all
     }
 
+    /// The status while the children that were applied last stay, and newer ones wait for their turn.
+    pub(super) fn meanwhile(&self, running: &Revision) -> MCPServerStatus {
+        const WAITS: &str = "; a new revision waits for its turn";
+        let mut status = self.status(Some(running));
+        let before = self.snapshot.owner.status.clone().unwrap_or_default();
+        set_hashes(&mut status, hashes(&before));
+        status.message = status.message.map(|message| message + WAITS);
+        for ready in status.conditions.iter_mut().flatten().filter(|condition| condition.type_ == Ready::TYPE)
+        {
+            ready.message.push_str(WAITS);
+        }
+        status
+    }
+
     /// The status, with the revision that the children have if they can be told.
     ///
     /// As long as the children cannot be told they stay as they are, so what was said about them stays as well.
@@ -94,25 +108,29 @@ impl<'a> Findings<'a> {
             None => find(live_conditions(snapshot), OverridesAccepted::TYPE).cloned(),
         });
         let mut status = status(snapshot, health, all);
-        let ConfigHashes {
-            tool_config,
-            external_auth_config,
-            auth_server_config,
-            authz_config,
-            oidc_config,
-            telemetry_config,
-            webhook_config,
-        } = hashes;
         status.url = url;
-        status.tool_config_hash = tool_config;
-        status.external_auth_config_hash = external_auth_config;
-        status.auth_server_config_hash = auth_server_config;
-        status.authz_config_hash = authz_config;
-        status.oidc_config_hash = oidc_config;
-        status.telemetry_config_hash = telemetry_config;
-        status.webhook_config_hash = webhook_config;
+        set_hashes(&mut status, hashes);
         status
     }
+}
+
+fn set_hashes(status: &mut MCPServerStatus, hashes: ConfigHashes) {
+    let ConfigHashes {
+        tool_config,
+        external_auth_config,
+        auth_server_config,
+        authz_config,
+        oidc_config,
+        telemetry_config,
+        webhook_config,
+    } = hashes;
+    status.tool_config_hash = tool_config;
+    status.external_auth_config_hash = external_auth_config;
+    status.auth_server_config_hash = auth_server_config;
+    status.authz_config_hash = authz_config;
+    status.oidc_config_hash = oidc_config;
+    status.telemetry_config_hash = telemetry_config;
+    status.webhook_config_hash = webhook_config;
 }
 
 /// The part of a status that follows from how the server does.

@@ -5,6 +5,7 @@ mod alone;
 mod autoscaler;
 mod blocked;
 mod conditions;
+mod contested;
 mod deletion;
 mod difference;
 mod drift;

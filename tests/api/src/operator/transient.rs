@@ -89,6 +89,9 @@ async fn an_error_in_words_that_vary_is_told_once_and_tried_less_and_less_often(
         let server = wait::until(&scene.operator.servers(), NAME, "it is told", told).await?;
         let message = condition::<Ready>(&server).message;
         assert!(message.contains("was refused by a test"), "{message}");
+        // The status comes back as an event, and with it another attempt, which has nothing new to tell.
+        attempts(&scene, mark, ATTEMPTS + 1).await?;
+        scene.calm().await?;
         let statuses = recorder.since(mark).only(&status_apply());
         let answers: Vec<_> = statuses.iter().map(|write| write.told).collect();
         assert_eq!(answers, [Some(500), Some(200)], "{statuses}");
