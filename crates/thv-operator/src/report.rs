@@ -15,7 +15,9 @@ impl<S: Planned> Pass<'_, S> {
     pub(crate) async fn report(&self, error: &PassError) -> Result<(), PassError> {
         let Some(cached) = self.objects.cache.get(&self.key.object) else { return Ok(()) };
         let (failure, stable) = error.failure();
-        if !self.engine.is_news(&self.key, &stable) {
+        // That an edit has not helped is news as well: until then, nobody knows whether it was seen.
+        let generation = cached.metadata().generation.unwrap_or_default();
+        if !self.engine.is_news(&self.key, &format!("{generation} {stable}")) {
             return Ok(());
         }
         self.write_failure(&cached, &failure, &stable).await

@@ -167,13 +167,22 @@ async fn a_change_of_volume_claims_is_refused_and_told_and_nothing_is_deleted() 
         assert_eq!(claims.get("shelf-d-0").await?.uid(), claim.uid());
         assert_eq!(space.api::<Secret>().get("d-key").await?.resource_version(), secret.resource_version());
 
+        // An edit that does not help is seen.
+        let depot = stage.depot("d", "localhost/depot:2", "3Gi").await?;
+        assert_eq!(says(&depot, "Ready").1, "Failed");
+
         // With its old size the rest of the change is made.
         let depot = stage.depot("d", "localhost/depot:2", "1Gi").await?;
         assert_eq!(says(&depot, "Ready").0, "True");
         stage.calm().await?;
         assert_eq!(
             stage.writes(mark),
-            ["Apply depots d/status", "Apply statefulsets d", "Apply depots d/status"]
+            [
+                "Apply depots d/status",
+                "Apply depots d/status",
+                "Apply statefulsets d",
+                "Apply depots d/status",
+            ]
         );
         assert_eq!(image(&sets.get("d").await?), "localhost/depot:2");
         Ok(())
