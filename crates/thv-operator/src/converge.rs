@@ -15,7 +15,7 @@ use crate::last_applied::Verdict;
 use crate::projection::child::{Belonging, ChildFacts};
 use crate::projection::metadata::Writer;
 use crate::relation::Relation;
-use crate::writer::WriteError;
+use crate::write_error::WriteError;
 
 /// How long we wait for something to go that stands in the way of a child.
 const SOON: Duration = Duration::from_secs(1);
@@ -38,6 +38,8 @@ pub(crate) struct Converge<'a> {
     versions: BTreeMap<(ChildKind, String), (String, String)>,
     /// When something that was left alone is to be looked at again.
     again: Option<Duration>,
+    /// Whether a Role will be another one than the API server knows.
+    changes_a_role: bool,
 }
 
 /// What is to be done about a child.
@@ -57,7 +59,15 @@ impl<'a> Converge<'a> {
         owner: Owner<'a>,
         regarding: ObjectReference,
     ) -> Self {
-        Self { engine, events, owner, regarding, versions: BTreeMap::new(), again: None }
+        Self {
+            engine,
+            events,
+            owner,
+            regarding,
+            versions: BTreeMap::new(),
+            again: None,
+            changes_a_role: false,
+        }
     }
 
     /// When something that was left alone is to be looked at again.
@@ -73,8 +83,16 @@ impl<'a> Converge<'a> {
             Step::Create => None,
             Step::Apply(live) => Some(self.version(child, &live).await?),
         };
-        let version = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
-        Ok(self.engine.writer.dry_run(self.owner.key.namespace(), child, version).await?)
+        match child.kind() {
+            // It is judged by what its Role allows, and that is not what it will be.
+            ChildKind::RoleBinding if self.changes_a_role => return Ok(()),
+            ChildKind::Role => self.changes_a_role = true,
+            _ => {}
+        }
+        let live = version.as_ref().map(|(uid, version)| (uid.as_str(), version.as_str()));
+        let judged = self.engine.writer.dry_run(self.owner.key.namespace(), child, live).await;
+        let judged = judged.map_err(PassError::from);
+        if live.is_none() { self.explained(child, judged).await } else { judged }
     }
 
     /// Applies a child, unless it is there just as we left it.

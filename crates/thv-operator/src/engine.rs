@@ -15,7 +15,8 @@ use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::snapshot::{Loader, ReadError};
 use crate::watch::resource_version;
-use crate::writer::{WriteError, Writer};
+use crate::write_error::WriteError;
+use crate::writer::Writer;
 
 /// How long a pass waits for the caches to show our own last writes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -103,8 +104,8 @@ pub(crate) struct Engine {
     pub pace: Pace,
     /// Our last write in each place, for each owner.
     written: Mutex<BTreeMap<Key, BTreeMap<Place, Written>>>,
-    /// The failure that was told last of each object: the part of the text that stays the same.
-    reported: Mutex<BTreeMap<Key, String>>,
+    /// The failure that was told last of each object: its generation, and the part of the text that stays the same.
+    reported: Mutex<BTreeMap<Key, (Option<i64>, String)>>,
 }
 
 impl Engine {
@@ -155,14 +156,15 @@ impl Engine {
         }
     }
 
-    /// Notes the failure that is told of an object. Whether it is another one than before.
-    pub(crate) fn is_news(&self, key: &Key, failure: &str) -> bool {
+    /// Notes the failure that is told of an object. Whether it is another one than before, or the object is.
+    pub(crate) fn is_news(&self, key: &Key, generation: Option<i64>, failure: &str) -> bool {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.insert(key.clone(), failure.to_owned()).is_none_or(|before| before != failure)
+        let now = (generation, failure.to_owned());
+        reported.insert(key.clone(), now.clone()).is_none_or(|before| before != now)
     }
 
-    /// Notes that there is no failure to tell any more.
-    pub(crate) fn succeeded(&self, key: &Key) {
+    /// Forgets the failure that was told of an object: there is none any more, or it could not be told.
+    pub(crate) fn forget_failure(&self, key: &Key) {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
@@ -171,7 +173,7 @@ impl Engine {
         self.loader.subscriptions.keep_only(key, &std::collections::BTreeSet::new());
         self.last_applied.forget(key);
         self.pace.forget(key);
-        self.succeeded(key);
+        self.forget_failure(key);
         self.written().remove(key);
     }
 

@@ -5,13 +5,17 @@ use thv_api::conditions::Observation;
 use thv_plan::{ChildKind, Deletion, Planned, Target};
 
 use crate::engine::PassError;
+use crate::finalizer::FinalizerChange;
 use crate::projection::child::ChildFacts;
 use crate::projection::metadata::Writer;
 use crate::projection::object::Cached;
 use crate::reconcile::{Again, Pass, has};
 use crate::relation::Relation;
 use crate::snapshot::Dependencies;
-use crate::writer::FinalizerChange;
+
+/// The finalizer by which the API server remembers that whoever deleted an object wants what belongs to it to stay, as
+/// with `kubectl delete --cascade=orphan`. Another object of the same kind and name adopts it.
+const ORPHAN: &str = "orphan";
 
 impl<S: Planned> Pass<'_, S> {
     /// Does what there is to do about an object that is being deleted, and lets it go. Nothing is waited for but those
@@ -22,7 +26,9 @@ impl<S: Planned> Pass<'_, S> {
         match S::DELETION {
             Deletion::Nothing => {}
             Deletion::CleanUp { workloads, status } => {
-                self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
+                if !has(&metadata, ORPHAN) {
+                    self.delete_workloads(metadata.uid.as_deref().unwrap_or_default(), workloads).await?;
+                }
                 if let Ok(object) = &cached.object {
                     match self.write_status(cached, &status(object, &cached.observation())).await {
                         Ok(changed) => metadata = changed.unwrap_or(metadata),

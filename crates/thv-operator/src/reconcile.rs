@@ -15,13 +15,13 @@ use thv_plan::{Children, Decision, Deletion, Disruption, Plan, Planned};
 use crate::converge::{Converge, Owner};
 use crate::engine::{Engine, PassError, Place};
 use crate::events::Events;
+use crate::finalizer::FinalizerChange;
 use crate::key::{Key, NamespacedName};
 use crate::metrics::Metrics;
 use crate::projection::object::{Cached, status_digest};
 use crate::registry::Objects;
 use crate::relation::Relation;
 use crate::snapshot::Dependencies;
-use crate::writer::FinalizerChange;
 
 /// How long until the next pass, if one is wanted even when nothing changes.
 pub(crate) type Again = Option<Duration>;
@@ -149,7 +149,7 @@ impl<S: Planned> Pass<'_, S> {
         }
         dependencies.settle();
         let again = self.carry_out(&object, &cached, plan).await?;
-        self.engine.succeeded(&self.key);
+        self.engine.forget_failure(&self.key);
         Ok(again)
     }
 

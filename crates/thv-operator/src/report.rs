@@ -15,12 +15,15 @@ impl<S: Planned> Pass<'_, S> {
     pub(crate) async fn report(&self, error: &PassError) -> Result<(), PassError> {
         let Some(cached) = self.objects.cache.get(&self.key.object) else { return Ok(()) };
         let (failure, stable) = error.failure();
-        // That an edit has not helped is news as well: until then, nobody knows whether it was seen.
-        let generation = cached.metadata().generation.unwrap_or_default();
-        if !self.engine.is_news(&self.key, &format!("{generation} {stable}")) {
+        if !self.engine.is_news(&self.key, cached.metadata().generation, &stable) {
             return Ok(());
         }
-        self.write_failure(&cached, &failure, &stable).await
+        let told = self.write_failure(&cached, &failure, &stable).await;
+        if told.is_err() {
+            // The next attempt tells it.
+            self.engine.forget_failure(&self.key);
+        }
+        told
     }
 
     /// Says in the status that the object is not what its schema promises. Should the status be refused for the same
@@ -32,16 +35,23 @@ impl<S: Planned> Pass<'_, S> {
     ) -> Result<(), PassError> {
         let key = &self.key;
         let message = format!("the object is malformed and is left alone until it is mended: {malformed}");
-        if !self.engine.is_news(key, &message) {
+        if !self.engine.is_news(key, cached.metadata().generation, &message) {
             return Ok(());
         }
         tracing::warn!(%key, message);
         let failure = Failure::Malformed(message.clone());
-        if let Err(error) = self.write_failure(cached, &failure, &message).await {
-            tracing::warn!(%key, %error, "the status of a malformed object cannot be written: an Event says the same");
-            self.events.malformed::<S>(malformed).await;
+        match self.write_failure(cached, &failure, &message).await {
+            Err(error) if error.is_definite() => {
+                tracing::warn!(%key, %error, "the status of a malformed object is refused: an Event says the same");
+                self.events.malformed::<S>(malformed).await;
+                Ok(())
+            }
+            Err(error) => {
+                self.engine.forget_failure(key);
+                Err(error)
+            }
+            Ok(()) => Ok(()),
         }
-        Ok(())
     }
 
     async fn write_failure(

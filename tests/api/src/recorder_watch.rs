@@ -97,3 +97,19 @@ async fn a_watch_that_is_cut_ends() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_watch_that_expires_ends_with_a_410_and_loses_what_was_held() {
+    in_namespace(async |space| {
+        let mut watched = Watched::start(&space).await?;
+        watched.gate.hold();
+        watched.make("c-1").await?;
+        watched.gate.holds_one().await?;
+        watched.gate.expire();
+        let event = tokio::time::timeout(wait::DEADLINE, watched.events.try_next()).await??;
+        assert!(matches!(&event, Some(WatchEvent::Error(status)) if status.code == 410), "{event:?}");
+        assert_eq!(watched.next().await?, None);
+        Ok(())
+    })
+    .await;
+}

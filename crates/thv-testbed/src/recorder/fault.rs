@@ -11,7 +11,8 @@ use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use super::exchange::{Exchange, Pattern};
+use super::exchange::Exchange;
+use super::pattern::Pattern;
 
 /// What happens to a request instead of what should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +141,17 @@ struct GateState {
     /// How many watches have an event that waits.
     waiting: watch::Sender<usize>,
     /// Watches end when this moves.
-    cuts: watch::Sender<usize>,
+    cuts: watch::Sender<Cuts>,
     loses: Mutex<Option<Box<EventFilter>>>,
     lost: AtomicUsize,
+}
+
+/// How often watches were ended, and how the last time.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cuts {
+    count: usize,
+    /// Whether watches are told at their end that they cannot go on from where they were.
+    pub(super) is_expiry: bool,
 }
 
 impl fmt::Debug for WatchGate {
@@ -153,7 +162,8 @@ impl fmt::Debug for WatchGate {
 
 impl WatchGate {
     pub(super) fn new(pattern: Pattern) -> Self {
-        let (held, waiting, cuts) = (watch::Sender::new(false), watch::Sender::new(0), watch::Sender::new(0));
+        let (held, waiting) = (watch::Sender::new(false), watch::Sender::new(0));
+        let cuts = watch::Sender::new(Cuts::default());
         let state =
             GateState { pattern, held, waiting, cuts, loses: Mutex::new(None), lost: AtomicUsize::new(0) };
         Self(Arc::new(state))
@@ -178,7 +188,17 @@ impl WatchGate {
 
     /// Ends the watches that are under way, as an API server does that is being restarted.
     pub fn cut(&self) {
-        self.0.cuts.send_modify(|count| *count += 1);
+        self.end(false);
+    }
+
+    /// Ends the watches that are under way with a 410, as an API server does that has forgotten where they were. Events
+    /// that are held are lost, and the client has to list everything anew.
+    pub fn expire(&self) {
+        self.end(true);
+    }
+
+    fn end(&self, is_expiry: bool) {
+        self.0.cuts.send_modify(|cuts| *cuts = Cuts { count: cuts.count + 1, is_expiry });
     }
 
     /// From now on, events that `which` says yes to never arrive.
@@ -195,7 +215,7 @@ impl WatchGate {
         self.0.pattern.matches(exchange)
     }
 
-    pub(super) fn cuts(&self) -> watch::Receiver<usize> {
+    pub(super) fn cuts(&self) -> watch::Receiver<Cuts> {
         self.0.cuts.subscribe()
     }
 

@@ -7,6 +7,7 @@
 mod exchange;
 mod fault;
 mod log;
+mod pattern;
 mod proxy;
 mod stream;
 
@@ -26,9 +27,10 @@ use crate::Bed;
 use crate::control_plane::{client_for, kubeconfig_for};
 use crate::pki;
 
-pub use self::exchange::{Exchange, Pattern, Verb};
+pub use self::exchange::{Exchange, Verb};
 pub use self::fault::{Breakpoint, Fault, Moment, StaleLists, WatchGate};
 pub use self::log::{Mark, RequestLog};
+pub use self::pattern::Pattern;
 
 /// A running endpoint. It stops when dropped.
 pub struct Recorder {
@@ -115,13 +117,23 @@ impl Recorder {
 
     /// Waits until a request that `pattern` means has come in after `mark` and been answered.
     pub async fn seen(&self, mark: Mark, pattern: &Pattern) -> Result<Exchange> {
+        let answered = |log: &RequestLog| log.iter().find(|exchange| exchange.told.is_some()).cloned();
+        self.until(mark, pattern, answered).await
+    }
+
+    /// Waits until `find` finds what it looks for among the requests that `pattern` means and that came in after `mark`.
+    pub async fn until<T>(
+        &self,
+        mark: Mark,
+        pattern: &Pattern,
+        mut find: impl FnMut(&RequestLog) -> Option<T>,
+    ) -> Result<T> {
         let mut changes = self.state.changes.subscribe();
         let search = async {
             loop {
                 changes.mark_unchanged();
-                let log = self.since(mark).only(pattern);
-                if let Some(exchange) = log.iter().find(|exchange| exchange.told.is_some()) {
-                    return exchange.clone();
+                if let Some(found) = find(&self.since(mark).only(pattern)) {
+                    return found;
                 }
                 // The sender is in `self`, so that this cannot end in an error.
                 let _ = changes.changed().await;

@@ -79,7 +79,7 @@ async fn handle(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     let fault = state.rules().faults.iter().find_map(|rule| rule.strike(&exchange));
     match fault {
         Some(Fault::Cut) => return Err(anyhow!("cut by a test")),
-        Some(Fault::Answer(code)) => return Ok(told(&state, exchange, refusal(code)?)),
+        Some(Fault::Answer(code)) => return refuse(&state, exchange, code),
         Some(Fault::CommitThenAnswer(_) | Fault::CommitThenCut) | None => {}
     }
     let remembered = state.rules().stale.iter().find_map(|stale| stale.remembered(&exchange));
@@ -101,7 +101,7 @@ async fn handle(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
     pause(&state, &exchange, Moment::AfterCommit).await?;
     match fault {
         Some(Fault::CommitThenCut) => return Err(anyhow!("cut by a test")),
-        Some(Fault::CommitThenAnswer(code)) => return Ok(told(&state, exchange, refusal(code)?)),
+        Some(Fault::CommitThenAnswer(code)) => return refuse(&state, exchange, code),
         Some(Fault::Cut | Fault::Answer(_)) | None => {}
     }
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -165,12 +165,13 @@ fn told(state: &State, mut exchange: Exchange, answer: Response<Body>) -> Respon
     answer
 }
 
-/// A refusal in the API server's own form.
-fn refusal(code: u16) -> Result<Response<Body>> {
+/// Answers with a refusal in the API server's own form. No two have the same words.
+fn refuse(state: &State, exchange: Exchange, code: u16) -> Result<Response<Body>> {
     let reason = match code {
         403 => "Forbidden",
         404 => "NotFound",
         409 => "Conflict",
+        422 => "Invalid",
         429 => "TooManyRequests",
         503 => "ServiceUnavailable",
         504 => "Timeout",
@@ -178,11 +179,12 @@ fn refusal(code: u16) -> Result<Response<Body>> {
     };
     let status = json!({
         "apiVersion": "v1", "kind": "Status", "status": "Failure",
-        "code": code, "reason": reason, "message": "injected by a test",
+        "code": code, "reason": reason, "message": format!("request {} was refused by a test", exchange.number),
     });
     let mut answer = Response::builder().status(code).header(http::header::CONTENT_TYPE, "application/json");
     if code == 429 {
         answer = answer.header(RETRY_AFTER, "1");
     }
-    Ok(answer.body(stream::whole(serde_json::to_vec(&status)?.into()))?)
+    let answer = answer.body(stream::whole(serde_json::to_vec(&status)?.into()))?;
+    Ok(told(state, exchange, answer))
 }

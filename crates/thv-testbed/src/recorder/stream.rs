@@ -11,8 +11,10 @@ use hyper::body::Frame;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use kube::client::Body as KubeBody;
+use serde_json::json;
+use tokio::sync::watch::Receiver;
 
-use super::fault::WatchGate;
+use super::fault::{Cuts, WatchGate};
 
 pub(super) type Body = BoxBody<Bytes, anyhow::Error>;
 
@@ -28,25 +30,42 @@ pub(super) fn through(body: KubeBody) -> Body {
 
 /// A body of lines, each an event, which arrive as `gates` allow.
 pub(super) fn watch(body: KubeBody, gates: Vec<WatchGate>) -> Body {
-    let (events, received) = mpsc::channel(1);
+    let (mut events, received) = mpsc::channel(1);
     tokio::spawn(async move {
-        let mut cuts: Vec<_> = gates.iter().map(WatchGate::cuts).collect();
-        let cut = async {
-            let waits = cuts.iter_mut().map(|cut| Box::pin(cut.changed()));
-            if gates.is_empty() {
-                std::future::pending::<()>().await;
-            } else {
-                drop(futures::future::select_all(waits).await);
-            }
+        let cuts: Vec<_> = gates.iter().map(WatchGate::cuts).collect();
+        let is_expiry = tokio::select! {
+            is_expiry = cut(cuts) => is_expiry,
+            () = pump(body, &gates, events.clone()) => false,
         };
-        tokio::select! {
-            () = cut => {}
-            () = pump(body, &gates, events) => {}
+        if is_expiry {
+            // Whether the client is still there to hear it is its own affair.
+            let _ = events.send(expired()).await;
         }
     });
     let frames = received.map(|bytes| anyhow::Ok(Frame::data(bytes)));
     // A channel's receiver can be polled from one place at a time, which is what a body is for.
     BodyExt::boxed(StreamBody::new(frames))
+}
+
+/// Waits until one of the gates is cut; then whether it is for having expired.
+async fn cut(mut cuts: Vec<Receiver<Cuts>>) -> bool {
+    if cuts.is_empty() {
+        return std::future::pending().await;
+    }
+    let waits = cuts.iter_mut().map(|cut| Box::pin(cut.changed()));
+    let (_, index, _) = futures::future::select_all(waits).await;
+    cuts.get(index).is_some_and(|cut| cut.borrow().is_expiry)
+}
+
+/// The event that tells a client that the API server does not know any more where its watch was.
+fn expired() -> Bytes {
+    let status = json!({
+        "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure",
+        "code": 410, "reason": "Expired", "message": "too old resource version",
+    });
+    let mut line = json!({"type": "ERROR", "object": status}).to_string();
+    line.push('\n');
+    line.into()
 }
 
 /// Passes events on until the body or the client ends.

@@ -5,8 +5,10 @@ use kube::api::DeleteParams;
 use serde_json::{Value, json};
 use thv_api::conditions::Reason;
 use thv_api::conditions::mcp_server::AutoscalerConflict;
-use thv_testbed::{in_namespace, wait};
+use thv_api::kinds::MCPServer;
+use thv_testbed::{Exchange, in_namespace, wait};
 
+use super::minimal;
 use super::scene::{NAME, Scene, assert_says, condition, conditions};
 use crate::fixture::apply;
 
@@ -66,7 +68,32 @@ async fn s2_12_an_autoscaler_of_a_stdio_server_is_reported() {
     .await;
 }
 
-fn has_conflict(server: &thv_api::kinds::MCPServer) -> bool {
+#[tokio::test]
+async fn an_autoscaler_that_is_retargeted_takes_its_conflict_from_one_server_to_the_other() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({"replicas": 2})).await?;
+        let mut spec = minimal();
+        spec["replicas"] = json!(2);
+        scene.operator.server("other", spec).await?;
+        let (autoscalers, servers) = (space.api::<HorizontalPodAutoscaler>(), scene.operator.servers());
+        for (target, rest) in [(NAME, "other"), ("other", NAME), (NAME, "other")] {
+            let before = (scene.children().await?, scene.operator.recorder.mark());
+            apply(&autoscalers, "busy", "test", &autoscaler("busy", target)).await?;
+            let server = wait::until(&servers, target, "the conflict is reported", has_conflict).await?;
+            assert_says(&server, AutoscalerConflict::ReplicasSet);
+            let none = |server: &MCPServer| !has_conflict(server);
+            wait::until(&servers, rest, "the conflict is over", none).await?;
+            let writes = scene.writes(before.1);
+            let is_status = |write: &Exchange| write.subresource.as_deref() == Some("status");
+            assert!(writes.iter().all(is_status), "{writes:?}");
+            scene.assert_changed(&before.0, []).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+fn has_conflict(server: &MCPServer) -> bool {
     conditions(server).contains_key(AutoscalerConflict::TYPE)
 }
 

@@ -2,10 +2,10 @@
 
 use k8s_openapi::api::core::v1::Event;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, ListParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams};
 use serde_json::{Value, json};
 use thv_api::kinds::MCPServer;
-use thv_testbed::{Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Pattern, Verb, in_namespace, wait};
 
 use super::rules::{api_of, set};
 use super::{Operator, minimal};
@@ -28,6 +28,30 @@ fn body(name: &str, spec: &Value) -> Value {
     })
 }
 
+fn is_status(write: &Exchange) -> bool {
+    write.resource == "mcpservers" && write.subresource.as_deref() == Some("status")
+}
+
+/// The generation that the status of an object is about.
+fn observed(object: &DynamicObject) -> Option<i64> {
+    object.data.pointer("/status/observedGeneration")?.as_i64()
+}
+
+/// Fails the test unless the status says what is wrong with the object as it is now.
+#[track_caller]
+fn assert_told(object: &DynamicObject, name: &str) {
+    assert_eq!(observed(object), object.metadata.generation, "{name}");
+    let status = &object.data["status"];
+    assert_eq!(status["phase"], "Failed", "{status}");
+    for kind in ["Ready", "SpecValid"] {
+        let mut all = status["conditions"].as_array().unwrap().iter();
+        let condition = all.find(|condition| condition["type"] == kind).unwrap();
+        assert_eq!(condition["status"], "False", "{condition}");
+        let message = condition["message"].as_str().unwrap();
+        assert!(message.contains("spec.rateLimiting.shared.refillPeriod"), "{message}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_cannot_be_read_is_told_of_and_stops_nobody() {
     in_namespace(async |space| {
@@ -38,13 +62,14 @@ async fn a_server_that_cannot_be_read_is_told_of_and_stops_nobody() {
         let mark = operator.recorder.mark();
         apply(&objects, "bad", "user", &body("bad", &limited(TOO_LONG))).await?;
         operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
-        let about = ListParams::default().fields("involvedObject.name=bad,reason=Malformed");
+        let about = ListParams::default().fields("involvedObject.name=bad");
         let events = space.api::<Event>().list(&about).await?.items;
         assert_eq!(events.len(), 1, "{events:?}");
         assert_eq!(events[0].type_.as_deref(), Some("Warning"));
         let message = events[0].message.as_deref().unwrap_or_default();
         assert!(message.contains("spec.rateLimiting.shared.refillPeriod"), "{message}");
         assert!(message.contains(TOO_LONG), "{message}");
+        assert_told(&objects.get("bad").await?, "bad");
 
         // Others are made, changed and removed as if it were not there, also by an operator that finds it at its start.
         for round in ["one", "two"] {
@@ -56,11 +81,10 @@ async fn a_server_that_cannot_be_read_is_told_of_and_stops_nobody() {
                 operator.subject.restart().await?;
             }
         }
-        // It is left alone.
-        let bad = objects.get("bad").await?;
-        assert!(bad.finalizers().is_empty() && bad.data.get("status").is_none(), "{bad:?}");
-        let log = operator.recorder.log().writes();
-        assert!(log.iter().all(|write| write.name.as_deref() != Some("bad")), "{log}");
+        // It is left alone, but for being told of once, also by the operator that was started later.
+        assert!(objects.get("bad").await?.finalizers().is_empty());
+        let log = operator.recorder.log().writes().only(&Pattern::any().named("bad"));
+        assert!(log.len() == 1 && log.iter().all(is_status), "{log}");
 
         // Mended, it is like any other.
         set(&(objects, "bad".to_owned()), "/spec/rateLimiting/shared/refillPeriod", &json!("1m")).await?;
@@ -81,9 +105,11 @@ async fn a_server_that_has_become_unreadable_keeps_its_children() {
         let mark = operator.recorder.mark();
         set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!(TOO_LONG)).await?;
         set(&place, "/spec/image", &json!("localhost/server:2")).await?;
-        operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
+        wait::until(&place.0, "s", "both edits are told of", |object| observed(object) == Some(3)).await?;
         operator.outlast("unreadable").await?;
-        assert!(operator.writes(mark).is_empty(), "{:?}", operator.writes(mark));
+        assert_told(&place.0.get("s").await?, "s");
+        let writes = operator.writes(mark);
+        assert!(!writes.is_empty() && writes.iter().all(is_status), "{writes:?}");
 
         set(&place, "/spec/rateLimiting/shared/refillPeriod", &json!("1m")).await?;
         operator.settled("s", Some(4)).await?;

@@ -1,12 +1,16 @@
 //! The operator, run as a program under its own role behind a recorder.
 
+mod adoption;
 mod alone;
 mod autoscaler;
+mod blocked;
 mod conditions;
+mod deletion;
 mod difference;
 mod drift;
 mod events;
 mod fence;
+mod gaps;
 mod kinds;
 mod leadership;
 mod lifecycle;
@@ -14,18 +18,25 @@ mod malformed;
 mod overrides;
 mod ownership;
 mod platform;
+mod pods;
 mod program;
+mod pruning;
+mod readiness;
+mod refusals;
 mod replicas;
+mod restarts;
 mod rollout;
 mod rules;
 mod scene;
 mod sessions;
 mod signing_keys;
+mod stamps;
 mod stdio_cap;
 mod steady;
 mod stopping;
 mod takeover;
 mod test_kinds;
+mod transient;
 mod unknown_field;
 mod user_agent;
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
@@ -14,14 +13,16 @@ use thv_api::kinds::{MCPServer, MCPServerPhase};
 use thv_testbed::{Exchange, Mark, Pattern, Space, Verb, wait};
 
 use super::difference::{Children, places};
+use super::program::Program;
+use super::rollout::secret;
 use super::{Operator, minimal};
-use crate::fixture::{apply, replicas};
+use crate::fixture::replicas;
 
 /// The server that a test is about.
 pub(super) const NAME: &str = "s";
 
 /// A Secret that the server gets a variable from. Every pass reads it, so that the request log shows the passes.
-const PULSE: &str = "pulse";
+pub(super) const PULSE: &str = "pulse";
 
 /// What the status says from the first pass on. With no node no pod ever runs or fails, so that is how it stays.
 const AT_REST: &str = "the proxy is starting";
@@ -46,11 +47,18 @@ pub(super) struct Scene {
 impl Scene {
     /// An operator, and no server yet.
     pub(super) async fn empty(space: &Space, environment: &BTreeMap<&str, &str>) -> Result<Self> {
-        let pulse = json!({
-            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": PULSE}, "stringData": {"beat": "1"},
-        });
-        apply(&space.api::<Secret>(), PULSE, "test", &pulse).await?;
-        let operator = Operator::start_with(space, environment).await?;
+        Self::start(space, environment, &[]).await
+    }
+
+    /// The same with these arguments.
+    pub(super) async fn start(
+        space: &Space,
+        environment: &BTreeMap<&str, &str>,
+        arguments: &[&str],
+    ) -> Result<Self> {
+        pulse(space, PULSE).await?;
+        Box::pin(Program::Shipped.prepare(space)).await?;
+        let operator = Box::pin(Operator::run(Program::Shipped, space, environment, arguments)).await?;
         Ok(Self { space: space.clone(), operator, probes: Cell::new(0) })
     }
 
@@ -187,8 +195,13 @@ impl Scene {
     }
 }
 
+/// Makes a Secret that a server can get a variable from: with the key `beat`.
+pub(super) async fn pulse(space: &Space, name: &str) -> Result<()> {
+    secret(space, name, json!({"beat": "1"})).await
+}
+
 /// What every pass over the server does.
-fn pass() -> Pattern {
+pub(super) fn pass() -> Pattern {
     Pattern::verb(Verb::Get).of("secrets").named(PULSE)
 }
 

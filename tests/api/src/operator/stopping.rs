@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
@@ -12,6 +13,7 @@ use thv_api::names::field_managers::HANDOFF;
 use thv_testbed::{Pattern, in_namespace, wait};
 
 use super::difference::{changes, places};
+use super::pods;
 use super::scene::{NAME, Scene, assert_says, sent};
 use crate::fixture::{apply, managers, stateful_set};
 
@@ -87,6 +89,25 @@ async fn s2_11_a_stopped_server_that_is_handed_over_starts_when_somebody_scales_
         scene.look_again().await?;
         scene.assert_changed(&before, ["Deployment/s spec.replicas"]).await?;
         assert_eq!(scene.live().await?, 2);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn s2_11_zero_replicas_stop_the_backend_although_an_evicted_pod_of_the_proxy_is_left() {
+    in_namespace(async |space| {
+        let scene = Scene::with(&space, json!({"replicas": 1})).await?;
+        make_backend(&scene).await?;
+        let evicted = pods::count_of_proxies(&space, 1).await?[0].name_any();
+        pods::report(&space, &evicted, json!({"phase": "Failed", "reason": "Evicted"})).await?;
+        pods::count_of_proxies(&space, 2).await?;
+        let mark = scene.operator.recorder.mark();
+        scene.edit(json!({"replicas": 0})).await?;
+        until_backend(&scene, 0).await?;
+        assert_eq!(scene.done(mark, &backend_write()).len(), 1);
+        let left = space.api::<Pod>().get(&evicted).await?;
+        assert_eq!(left.status.unwrap().phase.as_deref(), Some("Failed"), "it is still there");
         Ok(())
     })
     .await;

@@ -18,7 +18,7 @@ use thv_testbed::{Mark, Pattern, Space, Verb, in_namespace, wait};
 
 use super::difference::{Children, places};
 use super::rollout::{Birth, STAMP, replica_sets};
-use super::{Operator, pod_annotations};
+use super::{Operator, minimal, pod_annotations};
 use crate::crds;
 use crate::fixture::{json_of, managers};
 
@@ -146,15 +146,7 @@ async fn is_taken_over(space: Space) -> Result<()> {
     for (child, who) in children.managers() {
         assert!(!who.contains(&GO.to_owned()), "{child}: {who:?}");
     }
-    let of_status = |server: &MCPServer| {
-        let entries = server.managed_fields().iter();
-        entries
-            .filter(|entry| entry.subresource.is_some())
-            .filter_map(|entry| entry.manager.clone())
-            .collect()
-    };
-    let who: Vec<String> = of_status(&server);
-    assert_eq!(who, ["toolhive-operator"], "{:?}", managers(&server));
+    assert_eq!(writers_of_status(&server), ["toolhive-operator"], "{:?}", managers(&server));
     assert!(!made_by_go.changes(&children).is_empty());
 
     // It was one change, and none is left to make.
@@ -182,4 +174,56 @@ async fn is_taken_over(space: Space) -> Result<()> {
 #[tokio::test]
 async fn s0_09_recorded_objects_get_stamp_and_variables_with_one_rollout() {
     in_namespace(is_taken_over).await;
+}
+
+/// Who has written the status.
+fn writers_of_status(server: &MCPServer) -> Vec<String> {
+    let entries = server.managed_fields().iter().filter(|entry| entry.subresource.is_some());
+    entries.filter_map(|entry| entry.manager.clone()).collect()
+}
+
+#[tokio::test]
+async fn fields_of_the_go_operator_are_taken_over_again_after_a_switch_there_and_back() {
+    in_namespace(async |space| {
+        let mut operator = Operator::start(&space).await?;
+        operator.server("s", minimal()).await?;
+        operator.settle("ours").await?;
+        let before = operator.children().await?;
+        operator.subject.kill().await?;
+
+        // The Go operator writes whole objects, and what it adds is its own.
+        let go = PatchParams { field_manager: Some(GO.to_owned()), ..PatchParams::default() };
+        let variable = json!({"name": "OF_THE_OTHER_OPERATOR", "value": "1"});
+        let deployment = json!({
+            "metadata": {"annotations": {STALE: "0123456789abcdef"}},
+            "spec": {"template": {"spec": {"containers": [{"name": "toolhive", "env": [variable]}]}}},
+        });
+        space.api::<Deployment>().patch("s", &go, &Patch::Strategic(&deployment)).await?;
+        let map = json!({"data": {"of-the-other": "1"}});
+        space.api::<ConfigMap>().patch("s-runconfig", &go, &Patch::Merge(&map)).await?;
+        let status = json!({"status": {"phase": "Failed", "message": "of the other operator"}});
+        let server = operator.servers().patch_status("s", &go, &Patch::Merge(&status)).await?;
+        assert_eq!(writers_of_status(&server).len(), 2);
+
+        let mark = operator.recorder.mark();
+        operator.subject.restart().await?;
+        let is_ours = |server: &MCPServer| writers_of_status(server) == ["toolhive-operator"];
+        wait::until(&operator.servers(), "s", "its status is ours", is_ours).await?;
+        let is_ours = |deployment: &Deployment| !managers(deployment).contains(&GO.to_owned());
+        wait::until(&space.api::<Deployment>(), "s", "it is ours", is_ours).await?;
+        operator.settle("back").await?;
+        let after = operator.children().await?;
+        assert_eq!(before.changes(&after), places([]), "what the other has added is gone");
+        for (child, who) in after.managers() {
+            assert!(!who.contains(&GO.to_owned()), "{child}: {who:?}");
+        }
+        let taken = operator.recorder.since(mark).only(&Pattern::verb(Verb::JsonPatch));
+        let about_it = taken.iter().filter(|patch| !patch.path.contains("probe"));
+        let mut taken: Vec<_> = about_it.map(|patch| patch.resource.as_str()).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, ["configmaps", "deployments", "mcpservers"]);
+        operator.recorder.log().assert_no_put();
+        Ok(())
+    })
+    .await;
 }
