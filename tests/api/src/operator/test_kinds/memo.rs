@@ -46,7 +46,7 @@ async fn an_object_does_not_disturb_one_of_another_kind_that_has_its_name() {
         // Whatever was written and looked at was the memo's, and each kind has its own count.
         assert_eq!(stage.writes(mark), ["Apply configmaps s-memo", "Apply memos s/status"].repeat(2));
         assert_eq!(stage.told(mark), []);
-        assert_eq!(stage.passes("MCPServer").await?, servers);
+        stage.assert_not_looked_at("MCPServer", servers, mark).await?;
         assert!(stage.passes("Memo").await? >= memos + 3);
         let after = stage.operator.servers().get("s").await?;
         assert_eq!(after.resource_version(), server.resource_version());
@@ -106,12 +106,10 @@ async fn a_change_of_what_an_object_refers_to_reaches_its_children_through_the_w
         let of_memo = |write: &String| write.contains("memo");
         let written: Vec<_> = stage.writes(mark).into_iter().filter(of_memo).collect();
         assert_eq!(written, ["Apply configmaps s-memo", "Apply memos s/status"].repeat(3));
-        // Nothing was read to find that out.
+        // Nobody asked for the server, or for the memo.
         for resource in ["mcpservers", "memos"] {
-            for verb in [Verb::Get, Verb::List, Verb::Watch] {
-                let read = stage.operator.recorder.since(mark).only(&Pattern::verb(verb).of(resource));
-                read.assert_empty("read");
-            }
+            let read = stage.operator.recorder.since(mark).only(&Pattern::verb(Verb::Get).of(resource));
+            read.assert_empty("read");
         }
         Ok(())
     })

@@ -14,7 +14,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use tests_kinds::{Depot, Memo};
-use thv_testbed::{Mark, Space, Verb, free_port, wait};
+use thv_testbed::{Mark, Pattern, Space, Verb, free_port, wait};
 use tokio::time::timeout;
 
 use super::{Operator, Program};
@@ -94,6 +94,17 @@ impl Stage {
         let start = format!("toolhive_operator_reconciles_total{{kind=\"{kind}\"}} ");
         let line = text.lines().find_map(|line| line.strip_prefix(&start));
         line.with_context(|| format!("no passes over {kind} in\n{text}"))?.parse().context("not a number")
+    }
+
+    /// Fails the test if objects of a kind were looked at since there were `count` passes over them, at `mark`.
+    ///
+    /// Other tests change definitions, which cuts the watches of a kind. When everything is listed anew after that,
+    /// everything is looked at again, and nothing can be told.
+    async fn assert_not_looked_at(&self, kind: &str, count: u64, mark: Mark) -> Result<()> {
+        let passes = self.passes(kind).await?;
+        let lists = self.operator.recorder.since(mark).only(&Pattern::verb(Verb::List));
+        assert!(passes == count || !lists.is_empty(), "{} passes over {kind}", passes - count);
+        Ok(())
     }
 
     /// Waits until there were more passes over objects of a kind than so many.
