@@ -15,7 +15,7 @@ use crate::last_applied::Verdict;
 use crate::projection::child::{Belonging, ChildFacts};
 use crate::projection::metadata::Writer;
 use crate::relation::Relation;
-use crate::writer::WriteError;
+use crate::write_error::WriteError;
 
 /// How long we wait for something to go that stands in the way of a child.
 const SOON: Duration = Duration::from_secs(1);

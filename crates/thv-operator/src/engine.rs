@@ -15,7 +15,8 @@ use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::snapshot::{Loader, ReadError};
 use crate::watch::resource_version;
-use crate::writer::{WriteError, Writer};
+use crate::write_error::WriteError;
+use crate::writer::Writer;
 
 /// How long a pass waits for the caches to show our own last writes.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -5,13 +5,13 @@ use thv_api::conditions::Observation;
 use thv_plan::{ChildKind, Deletion, Planned, Target};
 
 use crate::engine::PassError;
+use crate::finalizer::FinalizerChange;
 use crate::projection::child::ChildFacts;
 use crate::projection::metadata::Writer;
 use crate::projection::object::Cached;
 use crate::reconcile::{Again, Pass, has};
 use crate::relation::Relation;
 use crate::snapshot::Dependencies;
-use crate::writer::FinalizerChange;
 
 /// The finalizer by which the API server remembers that whoever deleted an object wants what belongs to it to stay, as
 /// with `kubectl delete --cascade=orphan`. Another object of the same kind and name adopts it.

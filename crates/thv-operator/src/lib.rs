@@ -12,6 +12,7 @@ mod endpoints;
 mod engine;
 mod events;
 mod finalize;
+mod finalizer;
 mod key;
 mod last_applied;
 mod leader;
@@ -32,6 +33,7 @@ mod snapshot;
 mod subscriptions;
 mod takeover;
 mod watch;
+mod write_error;
 mod writer;
 
 pub use bind::Bind;

@@ -42,28 +42,31 @@ const RIGHTS: &[Right] = &[
     right("events.k8s.io", "events", &["create", "patch"]),
 ];
 
-/// Everything that is done with the kinds of the API: what has children is written, what is referred to is read.
+/// The kinds that are looked after: their status and their finalizer are written.
+const PLANNED: &[&str] = &[kinds::MCPServerSpec::PLURAL];
+
+/// The kinds that others refer to and that nobody looks after: they are read.
+const REFERENTS: &[&str] = &[
+    kinds::MCPAuthzConfigSpec::PLURAL,
+    kinds::MCPExternalAuthConfigSpec::PLURAL,
+    kinds::MCPGroupSpec::PLURAL,
+    kinds::MCPOIDCConfigSpec::PLURAL,
+    kinds::MCPTelemetryConfigSpec::PLURAL,
+    kinds::MCPToolConfigSpec::PLURAL,
+    kinds::MCPWebhookConfigSpec::PLURAL,
+];
+
+/// Everything that is done with the kinds of the API.
 fn own_kinds() -> Vec<Value> {
     let rule = |resource: &str, verbs: &[&str]| json!({"apiGroups": [GROUP], "resources": [resource], "verbs": verbs});
     let mut rules = Vec::new();
-    {
-        let plural = kinds::MCPServerSpec::PLURAL;
+    for plural in PLANNED {
         rules.push(rule(plural, &["get", "list", "patch", "watch"]));
         rules.push(rule(&format!("{plural}/status"), &["patch"]));
         // Where it is enforced, an owner reference that blocks deletion needs this.
         rules.push(rule(&format!("{plural}/finalizers"), &["update"]));
     }
-    for plural in [
-        kinds::MCPAuthzConfigSpec::PLURAL,
-        kinds::MCPExternalAuthConfigSpec::PLURAL,
-        kinds::MCPGroupSpec::PLURAL,
-        kinds::MCPOIDCConfigSpec::PLURAL,
-        kinds::MCPTelemetryConfigSpec::PLURAL,
-        kinds::MCPToolConfigSpec::PLURAL,
-        kinds::MCPWebhookConfigSpec::PLURAL,
-    ] {
-        rules.push(rule(plural, READ));
-    }
+    rules.extend(REFERENTS.iter().map(|plural| rule(plural, READ)));
     rules
 }
 

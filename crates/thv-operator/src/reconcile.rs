@@ -15,13 +15,13 @@ use thv_plan::{Children, Decision, Deletion, Disruption, Plan, Planned};
 use crate::converge::{Converge, Owner};
 use crate::engine::{Engine, PassError, Place};
 use crate::events::Events;
+use crate::finalizer::FinalizerChange;
 use crate::key::{Key, NamespacedName};
 use crate::metrics::Metrics;
 use crate::projection::object::{Cached, status_digest};
 use crate::registry::Objects;
 use crate::relation::Relation;
 use crate::snapshot::Dependencies;
-use crate::writer::FinalizerChange;
 
 /// How long until the next pass, if one is wanted even when nothing changes.
 pub(crate) type Again = Option<Duration>;

@@ -14,49 +14,11 @@ use thv_api::names::field_managers;
 use thv_api::{Kind, Object};
 use thv_plan::{Child, ChildKind, Random, Scaling};
 
+use crate::finalizer::FinalizerChange;
 use crate::key::NamespacedName;
 use crate::metrics::{Metrics, Sent};
 use crate::takeover::{self, Part};
-
-/// A write that did not go through.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum WriteError {
-    /// What we had read was out of date. Reading again and planning again is all there is to do.
-    #[error("{what} has changed since it was read")]
-    Conflict {
-        /// What was to be written.
-        what: String,
-    },
-    /// An object of this name exists and belongs to somebody else.
-    #[error("{what} exists and does not belong to this object: remove or rename one of the two")]
-    Taken {
-        /// What was to be written.
-        what: String,
-    },
-    /// The namespace is being deleted, and nothing can be created in it any more.
-    #[error("the namespace of {what} is being deleted")]
-    Terminating {
-        /// What was to be written.
-        what: String,
-    },
-    /// The API server does not accept it, and will not until somebody changes something.
-    #[error("the API server refuses {what}: {message}")]
-    Refused {
-        /// What was to be written.
-        what: String,
-        /// The words of the API server.
-        message: String,
-    },
-    /// The API server could not be reached, or failed.
-    #[error("cannot write {what}: {source}")]
-    Api {
-        /// What was to be written.
-        what: String,
-        /// What the API server said.
-        source: Box<kube::Error>,
-    },
-}
+use crate::write_error::{WriteError, is_not_found};
 
 /// What stands in the way of a creation.
 const NEVER_WRITTEN: &str = "1";
@@ -109,7 +71,7 @@ impl Writer {
         let params = PatchParams { dry_run, ..PatchParams::apply(field_managers::OPERATOR).force() };
         let result = api.patch(child.name(), &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(sent, result.is_ok());
-        result.map_err(|error| failure(child_text(child), error))
+        result.map_err(|error| WriteError::of(child_text(child), error))
     }
 
     /// Creates a Secret with random content. It is not applied: what we apply and do not mention later would go, and
@@ -136,7 +98,7 @@ impl Writer {
             PostParams { field_manager: Some(field_managers::OPERATOR.to_owned()), ..PostParams::default() };
         let result = self.children(child.kind(), namespace).create(&params, &object).await;
         self.metrics.wrote(Sent::Create, result.is_ok());
-        result.map_err(|error| failure(what, error))
+        result.map_err(|error| WriteError::of(what, error))
     }
 
     /// The metadata of a child as it is now, whoever made it.
@@ -146,7 +108,7 @@ impl Writer {
         child: &Child,
     ) -> Result<Option<ObjectMeta>, WriteError> {
         let found = self.children(child.kind(), namespace).get_metadata_opt(child.name()).await;
-        let found = found.map_err(|error| failure(child_text(child), error))?;
+        let found = found.map_err(|error| WriteError::of(child_text(child), error))?;
         Ok(found.map(|object| object.metadata))
     }
 
@@ -165,7 +127,7 @@ impl Writer {
         let api: Api<PartialObjectMeta<Object<S>>> = Api::namespaced(self.client.clone(), &name.namespace);
         let result = api.patch_status(&name.name, &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(Sent::ApplyStatus, result.is_ok());
-        result.map_err(|error| failure(format!("the status of {} {name}", S::KIND), error))
+        result.map_err(|error| WriteError::of(format!("the status of {} {name}", S::KIND), error))
     }
 
     /// Writes annotations on an object, if it is still the version that was read.
@@ -182,7 +144,7 @@ impl Writer {
         };
         let result = self.owners::<S>(name).patch(&name.name, &params, &Patch::Merge(&body)).await;
         self.metrics.wrote(Sent::MergePatch, result.is_ok());
-        result.map_err(|error| failure(format!("annotations of {} {name}", S::KIND), error))
+        result.map_err(|error| WriteError::of(format!("annotations of {} {name}", S::KIND), error))
     }
 
     /// Adds or removes our finalizer and no other, if the object is still the version that was read. Nothing is written
@@ -210,7 +172,7 @@ impl Writer {
         let what = format!("the managed fields of {} {name}", S::KIND);
         let api = self.owners::<S>(name);
         let metadata =
-            api.get_metadata_opt(&name.name).await.map_err(|error| failure(what.clone(), error))?;
+            api.get_metadata_opt(&name.name).await.map_err(|error| WriteError::of(what.clone(), error))?;
         let Some(patch) = metadata.and_then(|object| takeover::patch(&object.metadata, Part::Status)) else {
             return Ok(None);
         };
@@ -226,7 +188,8 @@ impl Writer {
     ) -> Result<Option<(String, String)>, WriteError> {
         let what = format!("the managed fields of {} {name}", kind.kind());
         let api = self.children(kind, &name.namespace);
-        let found = api.get_metadata_opt(&name.name).await.map_err(|error| failure(what.clone(), error))?;
+        let found =
+            api.get_metadata_opt(&name.name).await.map_err(|error| WriteError::of(what.clone(), error))?;
         let Some(found) = found else { return Ok(None) };
         let metadata = match takeover::patch(&found.metadata, Part::Main) {
             Some(patch) => self.json_patch(&api, &name.name, what, patch).await?.metadata,
@@ -261,7 +224,7 @@ impl Writer {
         result.map_err(|error| match error {
             // A test within the patch has failed.
             kube::Error::Api(status) if status.code == 422 => WriteError::Conflict { what },
-            error => failure(what, error),
+            error => WriteError::of(what, error),
         })
     }
 
@@ -286,7 +249,7 @@ impl Writer {
         let api = self.dynamic("apps/v1", kind, namespace);
         let result = api.patch(name, &params, &Patch::Apply(&body)).await;
         self.metrics.wrote(Sent::Scale, result.is_ok());
-        result.map_err(|error| failure(format!("the replicas of {kind} {namespace}/{name}"), error))
+        result.map_err(|error| WriteError::of(format!("the replicas of {kind} {namespace}/{name}"), error))
     }
 
     /// Deletes a child, if it is still the one that was meant. That it is gone already is fine.
@@ -315,7 +278,7 @@ impl Writer {
             Ok(_) => Ok(()),
             // Another object of that name, or none: the one that was meant is gone.
             Err(kube::Error::Api(status)) if status.code == 404 || status.code == 409 => Ok(()),
-            Err(error) => Err(failure(format!("{kind} {name}"), error)),
+            Err(error) => Err(WriteError::of(format!("{kind} {name}"), error)),
         }
     }
 
@@ -332,37 +295,6 @@ impl Writer {
 
     fn owners<S: Kind>(&self, name: &NamespacedName) -> Api<Object<S>> {
         Api::namespaced(self.client.clone(), &name.namespace)
-    }
-}
-
-/// What happens to a finalizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FinalizerChange {
-    /// It is added.
-    Add(&'static str),
-    /// It is removed.
-    Remove(&'static str),
-}
-
-impl FinalizerChange {
-    /// The JSON patch, which holds for the version of the object that was read and no other; nothing if the object
-    /// has no version.
-    fn operations(self, metadata: &ObjectMeta) -> Option<Value> {
-        let version = metadata.resource_version.as_deref()?;
-        let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": version});
-        let present = metadata.finalizers.as_deref().unwrap_or_default();
-        let change = match self {
-            Self::Add(name) if present.iter().any(|finalizer| finalizer == name) => return None,
-            Self::Add(name) if present.is_empty() => {
-                json!({"op": "add", "path": "/metadata/finalizers", "value": [name]})
-            }
-            Self::Add(name) => json!({"op": "add", "path": "/metadata/finalizers/-", "value": name}),
-            Self::Remove(name) => {
-                let index = present.iter().position(|finalizer| finalizer == name)?;
-                json!({"op": "remove", "path": format!("/metadata/finalizers/{index}")})
-            }
-        };
-        Some(json!([test, change]))
     }
 }
 
@@ -388,58 +320,9 @@ fn child_text(child: &Child) -> String {
     format!("{} {}", child.kind().kind(), child.name())
 }
 
-fn failure(what: String, error: kube::Error) -> WriteError {
-    let kube::Error::Api(status) = &error else { return WriteError::Api { what, source: Box::new(error) } };
-    let causes = status.details.iter().flat_map(|details| &details.causes);
-    if causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating") {
-        return WriteError::Terminating { what };
-    }
-    match status.code {
-        409 => WriteError::Conflict { what },
-        // Not signed in, not there, too slow, too many: nothing is wrong with what was sent.
-        401 | 404 | 408 | 429 => WriteError::Api { what, source: Box::new(error) },
-        400..500 => WriteError::Refused { what, message: status.message.clone() },
-        _ => WriteError::Api { what, source: Box::new(error) },
-    }
-}
-
-fn is_not_found(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Api(status) if status.code == 404)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with(finalizers: &[&str]) -> ObjectMeta {
-        ObjectMeta {
-            resource_version: Some("7".to_owned()),
-            finalizers: Some(finalizers.iter().map(|name| (*name).to_owned()).collect()),
-            ..ObjectMeta::default()
-        }
-    }
-
-    #[test]
-    fn only_our_finalizer_is_touched() {
-        let add = FinalizerChange::Add("ours");
-        let remove = FinalizerChange::Remove("ours");
-        let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"});
-        let expect = |operation: Value| Some(json!([test, operation]));
-        assert_eq!(
-            add.operations(&with(&[])),
-            expect(json!({"op": "add", "path": "/metadata/finalizers", "value": ["ours"]}))
-        );
-        assert_eq!(
-            add.operations(&with(&["theirs"])),
-            expect(json!({"op": "add", "path": "/metadata/finalizers/-", "value": "ours"}))
-        );
-        assert_eq!(
-            remove.operations(&with(&["theirs", "ours"])),
-            expect(json!({"op": "remove", "path": "/metadata/finalizers/1"}))
-        );
-        assert_eq!(remove.operations(&with(&["theirs"])), None);
-        assert_eq!(add.operations(&with(&["ours"])), None);
-    }
 
     #[test]
     fn an_apply_names_the_version_it_is_for() {

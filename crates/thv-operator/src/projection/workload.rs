@@ -85,8 +85,8 @@ mod tests {
                 "metadata": {
                     "name": "s", "uid": "u", "resourceVersion": "1",
                     "managedFields": [
-                        {"manager": "toolhive-operator", "operation": "Apply", "fieldsV1": {"f:spec": {}}},
                         {"manager": manager, "operation": "Apply", "fieldsV1": fields},
+                        {"manager": "toolhive-operator", "operation": "Apply", "fieldsV1": {"f:spec": {}}},
                     ],
                 },
                 "spec": {"template": {"metadata": {"annotations": {
@@ -100,6 +100,7 @@ mod tests {
             }
         };
         assert_eq!(stamp("kubectl"), None);
+        assert_eq!(stamp("toolhive-operator"), Some(7));
     }
 
     #[test]

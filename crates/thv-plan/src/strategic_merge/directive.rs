@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::path::Path;
 use super::{Object, Result};
 
@@ -40,7 +40,7 @@ impl Beside {
         let list = directive.strip_prefix(self.prefix()).and_then(|rest| rest.strip_prefix('/'));
         list.map(str::to_owned).ok_or_else(|| {
             let (directive, prefix) = (directive.to_owned(), self.prefix());
-            path.problem(Problem::NamelessDirective { directive, prefix })
+            path.problem(MergeErrorKind::NamelessDirective { directive, prefix })
         })
     }
 }
@@ -59,12 +59,12 @@ pub(super) fn retain_keys(original: &mut Object, patch: &mut Object, path: &Path
         Value::Array(names) if !names.iter().any(|name| name.is_object() || name.is_array()) => {
             names.iter().filter_map(Value::as_str).collect()
         }
-        _ => return Err(path.problem(Problem::RetainKeys)),
+        _ => return Err(path.problem(MergeErrorKind::RetainKeys)),
     };
     for (name, value) in &*patch {
         let sets = !value.is_null() && !Beside::Deletions.is(name) && !Beside::Order.is(name);
         if sets && !kept.contains(name.as_str()) {
-            return Err(path.problem(Problem::NotRetained { name: name.clone() }));
+            return Err(path.problem(MergeErrorKind::NotRetained { name: name.clone() }));
         }
     }
     original.retain(|name, _| kept.contains(name.as_str()));

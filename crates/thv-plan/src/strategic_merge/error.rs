@@ -7,11 +7,11 @@ use thiserror::Error;
 #[error("{}{problem}", place(path))]
 pub struct MergeError {
     path: String,
-    problem: Problem,
+    problem: MergeErrorKind,
 }
 
 impl MergeError {
-    pub(super) fn new(path: String, problem: Problem) -> Self {
+    pub(super) fn new(path: String, problem: MergeErrorKind) -> Self {
         Self { path, problem }
     }
 
@@ -26,7 +26,7 @@ fn place(path: &str) -> String {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum Problem {
+pub(super) enum MergeErrorKind {
     #[error("the {role} must be an object")]
     NoDocument { role: &'static str },
     #[error(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::directive::{self, PATCH};
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::path::Path;
 use super::places::Places;
 use super::scalar::{Kind, equal, kind_of_items};
@@ -33,7 +33,7 @@ pub(super) fn merge(
     let kind = kind_of_items(&original, &patch).map_err(|problem| path.problem(problem))?;
     match (kind, list.strategy.key()) {
         (Kind::Object, Some(key)) => merge_objects(original, patch, key, list, path),
-        (Kind::Object, None) => Err(path.problem(Problem::NoKeyKnown)),
+        (Kind::Object, None) => Err(path.problem(MergeErrorKind::NoKeyKnown)),
         _ if deletes => Ok(Merged { items: difference(&original, &patch, path)?, original }),
         (_, key) => {
             let united = union(&original, &patch, path)?;
@@ -71,9 +71,9 @@ fn union(items: &[Value], others: &[Value], path: &Path) -> Result<Vec<Value>> {
 /// The value of `key` in an item, which has to be there.
 pub(super) fn key_of<'a>(item: &'a Value, key: &str, path: &Path) -> Result<&'a Value> {
     let Value::Object(fields) = item else {
-        return Err(path.problem(Problem::NotAnObject { key: key.to_owned() }));
+        return Err(path.problem(MergeErrorKind::NotAnObject { key: key.to_owned() }));
     };
-    fields.get(key).ok_or_else(|| path.problem(Problem::NoKey { key: key.to_owned() }))
+    fields.get(key).ok_or_else(|| path.problem(MergeErrorKind::NoKey { key: key.to_owned() }))
 }
 
 /// Where the object with this value of `key` is in a list.
@@ -113,7 +113,7 @@ fn merge_objects(
             Some("replace") => replaces = true,
             _ => {
                 let directive = directive::text(directive);
-                return Err(path.problem(Problem::ItemDirective { directive }));
+                return Err(path.problem(MergeErrorKind::ItemDirective { directive }));
             }
         }
     }

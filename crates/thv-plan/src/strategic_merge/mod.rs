@@ -35,7 +35,7 @@ use serde_json::{Map, Value};
 pub use error::MergeError;
 pub use schema::Schema;
 
-use error::Problem;
+use error::MergeErrorKind;
 use path::Path;
 
 type Object = Map<String, Value>;
@@ -54,6 +54,6 @@ fn document(value: &Value, role: &'static str) -> Result<Object> {
     match value {
         Value::Object(fields) => Ok(fields.clone()),
         Value::Null => Ok(Object::new()),
-        _ => Err(Path::Root.problem(Problem::NoDocument { role })),
+        _ => Err(Path::Root.problem(MergeErrorKind::NoDocument { role })),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::directive::{self, Beside, PATCH};
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::path::Path;
 use super::scalar::kind;
 use super::schema::Schema;
@@ -16,7 +16,7 @@ pub(super) fn merge(mut original: Object, mut patch: Object, schema: Schema, pat
             Some("delete") => Ok(Object::new()),
             _ => {
                 let directive = directive::text(&directive);
-                Err(path.problem(Problem::ObjectDirective { directive }))
+                Err(path.problem(MergeErrorKind::ObjectDirective { directive }))
             }
         };
     }

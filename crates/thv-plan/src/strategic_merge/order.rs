@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::directive::{Beside, PATCH, without_patches};
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::list::{self, key_of};
 use super::path::Path;
 use super::places::Places;
@@ -23,7 +23,7 @@ pub(super) fn merge_ordered(
         let order = patch.remove(&directive);
         let name = Beside::Order.list(&directive, path)?;
         let Some(Value::Array(order)) = order else {
-            return Err(path.problem(Problem::DirectiveNotAList { directive }));
+            return Err(path.problem(MergeErrorKind::DirectiveNotAList { directive }));
         };
         let path = &path.field(&name);
         let current = list_at(original, &name, "original", path)?;
@@ -64,7 +64,7 @@ fn list_at<'a>(
     match object.get(name) {
         None => Ok(None),
         Some(Value::Array(items)) => Ok(Some(items)),
-        Some(_) => Err(path.problem(Problem::OrderOfNoList { role })),
+        Some(_) => Err(path.problem(MergeErrorKind::OrderOfNoList { role })),
     }
 }
 
@@ -76,14 +76,14 @@ fn check(patch: &[Value], order: &[Value], key: Option<&str>, path: &Path) -> Re
     if let Some(key) = key
         && !patch.iter().all(Value::is_object)
     {
-        return Err(path.problem(Problem::NotAnObject { key: key.to_owned() }));
+        return Err(path.problem(MergeErrorKind::NotAnObject { key: key.to_owned() }));
     }
     let mut items = patch.iter().filter(|item| key.is_none() || !deletes(item)).peekable();
     let mut places = order.iter();
     while let Some(item) = items.peek() {
         // Go lets other directives pass, but only as long as there are places left.
         let Some(place) = places.as_slice().first() else {
-            return Err(path.problem(Problem::OutOfOrder));
+            return Err(path.problem(MergeErrorKind::OutOfOrder));
         };
         if item.get(PATCH).is_some() {
             items.next();
@@ -147,10 +147,10 @@ impl By<'_> {
             return Ok(());
         }
         if items.iter().chain(patch).any(compound) {
-            return Err(self.path.problem(Problem::Incomparable));
+            return Err(self.path.problem(MergeErrorKind::Incomparable));
         }
         if self.kind == Kind::Object && !(items.is_empty() && patch.is_empty() && original.is_empty()) {
-            return Err(self.path.problem(Problem::NoKeyKnown));
+            return Err(self.path.problem(MergeErrorKind::NoKeyKnown));
         }
         Ok(())
     }

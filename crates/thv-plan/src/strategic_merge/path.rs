@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::error::{MergeError, Problem};
+use super::error::{MergeError, MergeErrorKind};
 
 /// A place in a document, as a chain that lives on the stack and is written out only when something is wrong.
 pub(super) enum Path<'a> {
@@ -24,7 +24,7 @@ impl<'a> Path<'a> {
     }
 
     /// Something is wrong here.
-    pub(super) fn problem(&self, problem: Problem) -> MergeError {
+    pub(super) fn problem(&self, problem: MergeErrorKind) -> MergeError {
         MergeError::new(self.to_string(), problem)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Result;
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::list::key_of;
 use super::path::Path;
 use super::scalar::{Kind, Scalar, kind};
@@ -46,8 +46,8 @@ impl<'a> Places<'a> {
     pub(super) fn find(&self, item: &Value, path: &Path) -> Result<Option<usize>> {
         match (Scalar::of(item), kind(item)) {
             (Some(scalar), _) => Ok(self.first.get(&scalar).copied()),
-            (None, Kind::Object) if self.objects => Err(path.problem(Problem::Incomparable)),
-            (None, Kind::List) if self.lists => Err(path.problem(Problem::Incomparable)),
+            (None, Kind::Object) if self.objects => Err(path.problem(MergeErrorKind::Incomparable)),
+            (None, Kind::List) if self.lists => Err(path.problem(MergeErrorKind::Incomparable)),
             (None, _) => Ok(None),
         }
     }

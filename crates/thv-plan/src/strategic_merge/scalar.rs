@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::error::Problem;
+use super::error::MergeErrorKind;
 
 /// The types that Go sees when it reads JSON. Integers and other numbers are two types there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,21 +57,21 @@ impl<'a> Scalar<'a> {
 
 /// Whether two scalars are equal. What is not a scalar equals nothing of another kind, and cannot be compared
 /// with its own.
-pub(super) fn equal(left: &Value, right: &Value) -> Result<bool, Problem> {
+pub(super) fn equal(left: &Value, right: &Value) -> Result<bool, MergeErrorKind> {
     match (Scalar::of(left), Scalar::of(right)) {
-        (None, None) if kind(left) == kind(right) => Err(Problem::Incomparable),
+        (None, None) if kind(left) == kind(right) => Err(MergeErrorKind::Incomparable),
         (Some(left), Some(right)) => Ok(left == right),
         _ => Ok(false),
     }
 }
 
 /// The kind that all items of two lists have.
-pub(super) fn kind_of_items(original: &[Value], patch: &[Value]) -> Result<Kind, Problem> {
+pub(super) fn kind_of_items(original: &[Value], patch: &[Value]) -> Result<Kind, MergeErrorKind> {
     let mut kinds = original.iter().chain(patch).map(kind);
     match kinds.next() {
-        None => Err(Problem::NothingToOrder),
-        Some(Kind::Null | Kind::List) => Err(Problem::UnmergeableItems),
+        None => Err(MergeErrorKind::NothingToOrder),
+        Some(Kind::Null | Kind::List) => Err(MergeErrorKind::UnmergeableItems),
         Some(first) if kinds.all(|other| other == first) => Ok(first),
-        Some(_) => Err(Problem::MixedItems),
+        Some(_) => Err(MergeErrorKind::MixedItems),
     }
 }

@@ -1,7 +1,7 @@
 //! What Kubernetes says about merging the fields of its types.
 
 use super::Result;
-use super::error::Problem;
+use super::error::MergeErrorKind;
 use super::path::Path;
 
 /// One line for each type: `Type: field field …`, where a field is its name, its shape, and the type of what it
@@ -54,8 +54,8 @@ impl Schema {
         let found = exact.or_else(|| self.fields().find(|field| folded(field.name).eq(folded(name))));
         found.ok_or_else(|| {
             path.problem(match self {
-                Self::NO_FIELDS => Problem::NoFields { name: name.to_owned() },
-                Self(parent) => Problem::UnknownField { parent, name: name.to_owned() },
+                Self::NO_FIELDS => MergeErrorKind::NoFields { name: name.to_owned() },
+                Self(parent) => MergeErrorKind::UnknownField { parent, name: name.to_owned() },
             })
         })
     }
@@ -150,7 +150,7 @@ impl Field {
         let strategy = match self.shape {
             Shape::List(strategy) => strategy,
             Shape::Pointer => Strategy::Replace,
-            Shape::Value => return Err(path.problem(Problem::NotAList)),
+            Shape::Value => return Err(path.problem(MergeErrorKind::NotAList)),
         };
         Ok(List { strategy, items: self.holds })
     }

@@ -64,7 +64,9 @@ impl Scene {
             now: "2026-11-15T10:00:00Z".parse().unwrap(),
         };
         let mut scene = Self { snapshot };
-        others.into_iter().for_each(|object| scene.refer(object));
+        for object in others {
+            scene.refer(object);
+        }
         scene
     }
 

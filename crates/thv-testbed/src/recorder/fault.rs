@@ -11,7 +11,8 @@ use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use super::exchange::{Exchange, Pattern};
+use super::exchange::Exchange;
+use super::pattern::Pattern;
 
 /// What happens to a request instead of what should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

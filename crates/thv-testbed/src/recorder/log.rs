@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::exchange::{Exchange, Pattern, Verb};
+use super::exchange::{Exchange, Verb};
+use super::pattern::Pattern;
 
 /// A moment in a request log.
 ///

@@ -7,6 +7,7 @@
 mod exchange;
 mod fault;
 mod log;
+mod pattern;
 mod proxy;
 mod stream;
 
@@ -26,9 +27,10 @@ use crate::Bed;
 use crate::control_plane::{client_for, kubeconfig_for};
 use crate::pki;
 
-pub use self::exchange::{Exchange, Pattern, Verb};
+pub use self::exchange::{Exchange, Verb};
 pub use self::fault::{Breakpoint, Fault, Moment, StaleLists, WatchGate};
 pub use self::log::{Mark, RequestLog};
+pub use self::pattern::Pattern;
 
 /// A running endpoint. It stops when dropped.
 pub struct Recorder {

@@ -1,0 +1,64 @@
+//! Why a write did not go through.
+
+/// A write that did not go through.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum WriteError {
+    /// What we had read was out of date. Reading again and planning again is all there is to do.
+    #[error("{what} has changed since it was read")]
+    Conflict {
+        /// What was to be written.
+        what: String,
+    },
+    /// An object of this name exists and belongs to somebody else.
+    #[error("{what} exists and does not belong to this object: remove or rename one of the two")]
+    Taken {
+        /// What was to be written.
+        what: String,
+    },
+    /// The namespace is being deleted, and nothing can be created in it any more.
+    #[error("the namespace of {what} is being deleted")]
+    Terminating {
+        /// What was to be written.
+        what: String,
+    },
+    /// The API server does not accept it, and will not until somebody changes something.
+    #[error("the API server refuses {what}: {message}")]
+    Refused {
+        /// What was to be written.
+        what: String,
+        /// The words of the API server.
+        message: String,
+    },
+    /// The API server could not be reached, or failed.
+    #[error("cannot write {what}: {source}")]
+    Api {
+        /// What was to be written.
+        what: String,
+        /// What the API server said.
+        source: Box<kube::Error>,
+    },
+}
+
+impl WriteError {
+    /// What the answer of the API server means.
+    pub(crate) fn of(what: String, error: kube::Error) -> Self {
+        let kube::Error::Api(status) = &error else { return Self::Api { what, source: Box::new(error) } };
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        if causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating") {
+            return Self::Terminating { what };
+        }
+        match status.code {
+            409 => Self::Conflict { what },
+            // Not signed in, not there, too slow, too many: nothing is wrong with what was sent.
+            401 | 404 | 408 | 429 => Self::Api { what, source: Box::new(error) },
+            400..500 => Self::Refused { what, message: status.message.clone() },
+            _ => Self::Api { what, source: Box::new(error) },
+        }
+    }
+}
+
+/// Whether the object that a request was about is not there.
+pub(crate) fn is_not_found(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
+}
