@@ -34,6 +34,8 @@ pub(super) fn watch(body: KubeBody, gates: Vec<WatchGate>) -> Body {
     tokio::spawn(async move {
         let cuts: Vec<_> = gates.iter().map(WatchGate::cuts).collect();
         let is_expiry = tokio::select! {
+            // An event that is held is lost with the watch, even if it is released at the same time.
+            biased;
             is_expiry = cut(cuts) => is_expiry,
             () = pump(body, &gates, events.clone()) => false,
         };

@@ -38,9 +38,9 @@ where
     gate.holds_one().await?;
     assert!(objects.get_opt(name).await?.is_none(), "the operator has heard of it");
     gate.expire();
-    gate.release();
     let list = Pattern::verb(Verb::List).of(&K::plural(&()));
     scene.operator.recorder.seen(mark, &list).await?;
+    gate.release();
     Ok(mark)
 }
 
@@ -87,11 +87,13 @@ async fn with_gates<const N: usize>(
 #[tokio::test]
 async fn a_child_that_is_deleted_while_its_watch_is_broken_comes_back() {
     in_namespace(async |space| {
-        let (scene, [deployments, services, config_maps]) =
-            with_gates(&space, ["deployments", "services", "configmaps"]).await?;
-        comes_back::<Deployment>(&scene, &deployments, NAME).await?;
+        let (scene, [deployments, services, config_maps, pods]) =
+            with_gates(&space, ["deployments", "services", "configmaps", "pods"]).await?;
+        // Pods come and go with a Deployment, which is not to give it away.
+        pods.hold();
         comes_back::<Service>(&scene, &services, "mcp-s-proxy").await?;
-        comes_back::<ConfigMap>(&scene, &config_maps, "s-runconfig").await
+        comes_back::<ConfigMap>(&scene, &config_maps, "s-runconfig").await?;
+        comes_back::<Deployment>(&scene, &deployments, NAME).await
     })
     .await;
 }

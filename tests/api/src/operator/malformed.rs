@@ -5,7 +5,7 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, DynamicObject, ListParams};
 use serde_json::{Value, json};
 use thv_api::kinds::MCPServer;
-use thv_testbed::{Exchange, Pattern, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Fault, Pattern, Verb, in_namespace, wait};
 
 use super::rules::{api_of, set};
 use super::{Operator, minimal};
@@ -116,6 +116,31 @@ async fn a_server_that_has_become_unreadable_keeps_its_children() {
         let after = operator.children().await?;
         let changed = before.changes(&after);
         assert!(changed.contains("ConfigMap/s-runconfig data[runconfig.json].image"), "{changed:?}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_malformed_server_whose_status_is_refused_is_told_of_by_an_event_instead() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let objects = api_of(&space, &body("bad", &Value::Null));
+        // A failure that passes is no refusal: the status says it a moment later.
+        for (name, code, events) in [("refused", 422, 1), ("unlucky", 500, 0)] {
+            let status = Pattern::verb(Verb::Apply).of("mcpservers").named(name).subresource("status");
+            operator.recorder.fail(status.clone(), 1, Fault::Answer(code));
+            let mark = operator.recorder.mark();
+            apply(&objects, name, "user", &body(name, &limited(TOO_LONG))).await?;
+            operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
+            operator.outlast(name).await?;
+            let about = ListParams::default().fields(&format!("involvedObject.name={name},reason=Malformed"));
+            let told = space.api::<Event>().list(&about).await?.items;
+            assert_eq!(told.len(), events, "{told:?}");
+            let tries = operator.recorder.since(mark).only(&status);
+            let is_told = objects.get(name).await?.data.get("status").is_some();
+            assert_eq!((tries.len(), is_told), (2 - events, events == 0), "{tries}");
+        }
         Ok(())
     })
     .await;
