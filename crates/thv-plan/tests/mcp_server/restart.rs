@@ -58,7 +58,11 @@ fn requests_that_are_done_or_old_do_nothing() {
             scene.annotate(LAST, last);
         }
         let plan = scene.plan();
-        assert_eq!((&plan.children, &plan.annotations), (&before.children, &before.annotations), "{request} {last:?}");
+        assert_eq!(
+            (&plan.children, &plan.annotations),
+            (&before.children, &before.annotations),
+            "{request} {last:?}"
+        );
         let told = crate::support::whole_condition(&plan.status, "SettingsIgnored").map(|told| &told.message);
         let is_earlier = last == Some("2026-11-15T10:00:00Z");
         assert_eq!(told.is_some_and(|told| told.contains("before the last restart")), is_earlier, "{told:?}");

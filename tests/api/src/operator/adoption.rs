@@ -81,8 +81,11 @@ const BLOCKED: [Blocked; 3] = [
     },
 ];
 
-/// So many attempts are waited for, after which the next one would be 3.2 s later.
+/// So many attempts are waited for.
 const ATTEMPTS: usize = 5;
+
+/// After them, the next one would be this much later.
+const NEXT_ATTEMPT: Duration = Duration::from_millis(3_200);
 
 #[tokio::test]
 async fn an_object_in_the_way_is_named_and_left_alone_and_its_deletion_is_noticed_at_once() {

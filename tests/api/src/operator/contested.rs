@@ -59,7 +59,8 @@ async fn a_status_that_somebody_keeps_changing_is_repaired_twice_and_then_left_a
         let servers = scene.operator.servers();
         let mark = scene.operator.recorder.mark();
         for round in 1..=3 {
-            let theirs = Patch::Merge(json!({"status": {"phase": "Failed", "message": format!("theirs {round}")}}));
+            let theirs =
+                Patch::Merge(json!({"status": {"phase": "Failed", "message": format!("theirs {round}")}}));
             servers.patch_status(NAME, &PatchParams::default(), &theirs).await?;
             if round < 3 {
                 let is_repaired = |server: &MCPServer| {

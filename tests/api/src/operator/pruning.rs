@@ -37,7 +37,9 @@ async fn an_object_that_no_operator_has_written_is_not_pruned_and_that_is_told_o
         let keepsake = apply(&maps, "keepsake", "somebody", &owned("keepsake", &server)).await?;
         scene.operator.recorder.seen(mark, &Pattern::verb(Verb::Create).of("events")).await?;
         // What an operator has written goes, ours or Go's, so that the other one was looked at as well.
-        for (name, manager) in [("leftover", field_managers::OPERATOR), ("relic", field_managers::GO_OPERATOR)] {
+        for (name, manager) in
+            [("leftover", field_managers::OPERATOR), ("relic", field_managers::GO_OPERATOR)]
+        {
             apply(&maps, name, manager, &owned(name, &server)).await?;
             wait::gone(&maps, name).await?;
         }
@@ -55,7 +57,7 @@ async fn an_object_that_no_operator_has_written_is_not_pruned_and_that_is_told_o
         assert!(told.len() == 1 && told[0].series.is_none(), "{told:?}");
         let note = told[0].note.as_deref().unwrap();
         assert!(note.contains("ConfigMap keepsake"), "{note}");
-        let (_, metrics) = ask((Ipv4Addr::LOCALHOST, port), "/metrics").await?;
+        let (_, metrics) = ask(Ipv4Addr::LOCALHOST.into(), port, "/metrics").await?;
         let line = r#"toolhive_operator_unmanaged_children_total{kind="ConfigMap"} 1"#;
         assert!(metrics.lines().any(|other| other == line), "{metrics}");
         Ok(())

@@ -66,8 +66,8 @@ async fn an_immediate_restart_whose_note_conflicts_deletes_every_old_pod_once_an
 /// Ten start at once, and the others wait for their turns.
 const SERVERS: usize = 12;
 /// Between two turns, at the rate below.
-const TURN: Duration = Duration::from_secs(10);
-const RATE: &str = "0.1";
+const TURN: Duration = Duration::from_secs(5);
+const RATE: &str = "0.2";
 
 #[tokio::test]
 async fn rollouts_after_an_upgrade_take_turns_and_an_edit_does_not_wait_for_one() {

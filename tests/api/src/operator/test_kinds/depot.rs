@@ -275,3 +275,20 @@ async fn an_object_that_is_deleted_stays_while_others_refer_to_it_and_goes_with_
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_secret_that_has_lost_its_owner_gets_it_back_and_keeps_its_content() {
+    in_namespace(async |space| {
+        let stage = Stage::start(&space).await?;
+        let secrets = space.api::<Secret>();
+        stage.depot("d", "localhost/depot:1", "1Gi").await?;
+        let before = secrets.get("d-key").await?;
+        patch(&secrets, "d-key", json!({"metadata": {"ownerReferences": null}})).await?;
+        let has_owner = |secret: &Secret| !secret.owner_references().is_empty();
+        let after = wait::until(&secrets, "d-key", "it has its owner again", has_owner).await?;
+        assert_eq!((&after.data, after.uid()), (&before.data, before.uid()));
+        assert_eq!(after.owner_references(), before.owner_references());
+        Ok(())
+    })
+    .await;
+}
