@@ -1,10 +1,12 @@
 //! Programs that live no longer than whoever started them.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use tokio::process::{Child, Command};
@@ -106,15 +108,17 @@ pub(crate) async fn run(mut command: Command) -> Result<String> {
 /// A loopback port that nothing listens on.
 ///
 /// It lies below the range from which the kernel takes the ports of outgoing connections, so that none of
-/// those can take it between now and the moment when a server binds it.
+/// those can take it between now and the moment when a server binds it. Nobody else in this process gets it either.
 pub fn free_port() -> Result<u16> {
     const FIRST: u16 = 20_000;
     const COUNT: u16 = 12_000;
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     for _ in 0..1_000 {
         let mut random = [0; 2];
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let port = FIRST + u16::from_ne_bytes(random) % COUNT;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        let is_new = GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(port);
+        if is_new && TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return Ok(port);
         }
     }

@@ -31,7 +31,7 @@ async fn a_server_goes_although_its_status_is_refused() {
             let is_refused = |write: &Exchange| write.told == Some(code);
             assert!(!statuses.is_empty() && statuses.iter().all(is_refused), "{log}");
             let removals: Vec<_> = log.only(&removal()).iter().map(|write| write.answered).collect();
-            assert_eq!(removals.last(), Some(&Some(200)), "{log}");
+            assert_eq!(removals.first(), Some(&Some(200)), "{log}");
             scene.operator.recorder.heal();
         }
         Ok(())
