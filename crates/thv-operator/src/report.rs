@@ -1,5 +1,6 @@
 //! Telling in the status what went wrong.
 
+use serde_json::{Value, json};
 use thv_api::Malformed;
 use thv_plan::{Failure, Planned};
 
@@ -61,15 +62,43 @@ impl<S: Planned> Pass<'_, S> {
 
 /// Whether a status says of the same failure what another would, but for the words of the API server.
 fn says_the_same<S: Planned>(before: &S::Status, now: &S::Status, stable: &str) -> bool {
-    let (before, now) = (S::conditions(before), S::conditions(now));
-    before.len() == now.len()
-        && now.iter().all(|one| {
-            before.iter().any(|other| {
-                let is_same = one.type_ == other.type_
-                    && one.status == other.status
-                    && one.reason == other.reason
-                    && one.observed_generation == other.observed_generation;
-                is_same && (one.message == other.message || other.message.starts_with(stable))
-            })
-        })
+    essence(json!(before), stable) == essence(json!(now), stable)
+}
+
+/// A status without times, without the order of conditions, and without what follows the part of a text that stays.
+fn essence(status: Value, stable: &str) -> Value {
+    match status {
+        Value::String(text) if text.starts_with(stable) => stable.into(),
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.into_iter().map(|item| essence(item, stable)).collect();
+            items.sort_by_key(ToString::to_string);
+            items.into()
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(name, _)| name != "lastTransitionTime");
+            fields.map(|(name, value)| (name, essence(value, stable))).collect()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_times_do_not_make_another_status_and_everything_else_does() {
+        let status = |phase: &str, message: &str, time: &str| {
+            let ready =
+                json!({"type": "Ready", "status": "False", "message": message, "lastTransitionTime": time});
+            essence(
+                json!({"phase": phase, "message": message, "conditions": [ready]}),
+                "cannot write Service s",
+            )
+        };
+        let one = status("Failed", "cannot write Service s: 1", "then");
+        assert_eq!(one, status("Failed", "cannot write Service s: 2", "now"));
+        assert_ne!(one, status("Ready", "cannot write Service s: 1", "then"));
+        assert_ne!(one, status("Failed", "cannot write Deployment s: 1", "then"));
+    }
 }

@@ -39,6 +39,7 @@ mod takeover;
 mod test_kinds;
 mod transient;
 mod unknown_field;
+mod unknown_times;
 mod user_agent;
 
 use std::collections::BTreeMap;

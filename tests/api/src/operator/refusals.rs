@@ -1,5 +1,6 @@
 //! What the API server refuses: it is told in its own words, and a server that runs is left as it is.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -13,7 +14,7 @@ use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{MCPServer, MCPServerPhase};
-use thv_testbed::{Mark, Pattern, Space, Verb, in_namespace, wait};
+use thv_testbed::{Fault, Mark, Pattern, Space, Verb, in_namespace, wait};
 
 use super::minimal;
 use super::rollout::REVISION;
@@ -100,6 +101,13 @@ async fn an_edit_that_the_api_server_refuses_changes_nothing_of_a_server_that_ru
             let server = scene.operator.edit(NAME, json!({ "spec": edit })).await?;
             assert_refused(&server, words);
             assert_only_tried(&scene, mark, code);
+            // It does not become true that it runs because somebody writes so.
+            let theirs = Patch::Merge(json!({"status": {"phase": "Ready"}}));
+            scene.operator.servers().patch_status(NAME, &PatchParams::default(), &theirs).await?;
+            let fails = |server: &MCPServer| {
+                server.status.as_ref().and_then(|status| status.phase) == Some(MCPServerPhase::Failed)
+            };
+            wait::until(&scene.operator.servers(), NAME, "it is put right", fails).await?;
             assert_eq!(server.annotations()[REVISION], revision);
             let after = scene.children().await?;
             assert_eq!(before.versions(), after.versions());
@@ -118,6 +126,24 @@ async fn an_edit_that_the_api_server_refuses_changes_nothing_of_a_server_that_ru
         let mark = scene.operator.recorder.mark();
         scene.edit(json!({"image": "localhost/server:2"})).await?;
         assert_eq!(scene.applies(mark).len(), 1);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_finalizer_that_the_api_server_refuses_is_told() {
+    in_namespace(async |space| {
+        let scene = Scene::empty(&space, &BTreeMap::new()).await?;
+        let finalizer = Pattern::verb(Verb::JsonPatch).of("mcpservers").named(NAME);
+        scene.operator.recorder.fail(finalizer, usize::MAX, Fault::Answer(422));
+        let server = scene.operator.server(NAME, minimal()).await?;
+        assert_refused(&server, "the API server refuses the finalizer of MCPServer");
+        scene.operator.recorder.heal();
+        let starts = |server: &MCPServer| {
+            server.status.as_ref().and_then(|status| status.phase) == Some(MCPServerPhase::Pending)
+        };
+        wait::until(&scene.operator.servers(), NAME, "it is on its way", starts).await?;
         Ok(())
     })
     .await;

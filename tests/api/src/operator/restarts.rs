@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::Result;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::ResourceExt;
-use kube::api::{Patch, PatchParams};
+use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::json;
+use thv_api::kinds::MCPServer;
 use thv_api::names::annotations;
 use thv_testbed::{Exchange, Mark, Moment, Pattern, RequestLog, Verb, in_namespace, wait};
 
@@ -85,6 +86,18 @@ async fn rollouts_after_an_upgrade_take_turns_and_an_edit_does_not_wait_for_one(
         let first = starts(&upgraded, 10).await?;
         let waiting: Vec<_> = names.iter().filter(|name| !first.contains_key(*name)).collect();
         assert_eq!(waiting.len(), 2, "{first:?}");
+        // Who waits is looked after all the same.
+        let services = space.api::<Service>();
+        let service = format!("mcp-{}-proxy", waiting[1]);
+        let old = services.get(&service).await?.uid();
+        services.delete(&service, &DeleteParams::default()).await?;
+        wait::until(&services, &service, "it is back", |service| service.uid() != old).await?;
+        let waits = |server: &MCPServer| {
+            let message = server.status.as_ref().and_then(|status| status.message.as_deref());
+            message.is_some_and(|message| message.ends_with("a new revision waits for its turn"))
+        };
+        wait::until(&upgraded.servers(), waiting[1], "it says so", waits).await?;
+        assert!(!starts(&upgraded, 10).await?.contains_key(waiting[1]));
         // A user does not have to wait.
         upgraded.edit(waiting[0], json!({"spec": {"args": ["edited"]}})).await?;
         let then = starts(&upgraded, 11).await?;
