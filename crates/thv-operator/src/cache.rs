@@ -144,7 +144,7 @@ impl<T> Objects<T> {
         let mut concerned = before.into_vec();
         if let Some(Projection { value, relations }) = projection {
             for id in &relations {
-                self.related.entry(*id).or_default().push(name.clone());
+                self.related.entry(*id).or_insert_with(|| Vec::with_capacity(1)).push(name.clone());
             }
             concerned.extend(&relations);
             let entry = Entry { value: Arc::new(value), version, relations: relations.into() };

@@ -40,7 +40,8 @@ impl Subscriptions {
             let is_first = !known.iter().any(|(other, _)| *other == id);
             known.push((id, kind));
             if is_first {
-                state.backward.entry(id).or_default().push(subscriber.clone());
+                // Most relations have one subscriber, and room for four would be most of what all of this takes.
+                state.backward.entry(id).or_insert_with(|| Vec::with_capacity(1)).push(subscriber.clone());
             }
         }
         id
@@ -50,8 +51,9 @@ impl Subscriptions {
     pub(crate) fn keep_only(&self, subscriber: &Key, wanted: &BTreeSet<RelationId>) {
         let mut state = self.state();
         let Some(known) = state.forward.get_mut(subscriber) else { return };
-        let (kept, dropped): (Vec<_>, Vec<_>) =
+        let (mut kept, dropped): (Vec<_>, Vec<_>) =
             std::mem::take(known).into_iter().partition(|(id, _)| wanted.contains(id));
+        kept.shrink_to_fit();
         if kept.is_empty() {
             state.forward.remove(subscriber);
         } else {
