@@ -19,7 +19,7 @@ fn memory_target(servers: f64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "nothing that is counted here comes near 2^52")]
 pub(super) fn table(servers: u32, window: Duration, baseline: &Baseline, report: &Report) -> Table {
     let count = f64::from(servers);
-    let Report { convergence, phases, moments: [empty, full, end], stirs } = report;
+    let Report { convergence, phases, moments: [empty, full, rest, end], stirs } = report;
     let (here, there) = (convergence, &baseline.convergence);
     let per_server = |number: u64| number as f64 / count;
     let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
@@ -60,12 +60,12 @@ pub(super) fn table(servers: u32, window: Duration, baseline: &Baseline, report:
     );
 
     let quiet = format!("in {} quiet seconds", window.as_secs());
-    let written = end.counts.all_writes() - done.all_writes();
+    let written = end.counts.all_writes() - rest.counts.all_writes();
     table.at_most(&format!("writes {quiet}"), written as f64, 0.0, 0, "");
     table.at_most(&format!("servers seen to change {quiet}"), *stirs as f64, 0.0, 0, "");
-    let passes = per_server(end.counts.passes - done.passes);
+    let passes = per_server(end.counts.passes - rest.counts.passes);
     table.at_least(&format!("passes for each server {quiet}"), passes, 1.0, 2, "");
-    let share = end.computed.saturating_sub(full.computed).as_secs_f64() / window.as_secs_f64().max(1.0);
+    let share = end.computed.saturating_sub(rest.computed).as_secs_f64() / window.as_secs_f64().max(1.0);
     table.add(&format!("share of a core {quiet}"), format!("{:.1} %", share * 100.0));
 
     let (mebibytes, target) = (|kibibytes: u64| kibibytes as f64 / 1024.0, memory_target(count));

@@ -94,7 +94,8 @@ same machine. Servers are created, 32 at once, while the bare client or the oper
 status is about its current generation and its Deployment is there, as a third client sees it. Pods wait for a node that never
 comes.
 
-The quiet seconds begin when every server has its pod and the operator's queue is empty. The operator resyncs every minute, so
-that they have a pass over every server in them. Memory is what the kernel counts as resident; what is in no file is mostly
-the heap. Time computed is that of the process in user mode and in the kernel.
+The quiet seconds begin when every server has its pod and the operator's queue is empty, and, where the run was long, when
+Kubernetes has given up on the last pod that no node takes. The operator resyncs every minute, so that they have a pass over
+every server in them. Memory is what the kernel counts as resident; what is in no file is mostly the heap. Time computed is
+that of the process in user mode and in the kernel.
 ";

@@ -18,13 +18,17 @@ use crate::shell::say;
 /// How often the operator looks at every server again.
 const RESYNC_PERIOD: &str = "60s";
 
+/// When Kubernetes gives up on a Deployment whose pods no node takes. The operator says so once of every server, so the
+/// quiet window lies before the first or after the last.
+const PROGRESS_DEADLINE: Duration = Duration::from_mins(10);
+
 /// What was seen of the operator.
 pub(super) struct Report {
     pub(super) convergence: Convergence,
     /// How often servers changed their phase.
     pub(super) phases: usize,
-    /// Before there was any server, when all was done, and after the quiet window.
-    pub(super) moments: [Moment; 3],
+    /// Before there was any server, when all was done, and before and after the quiet window.
+    pub(super) moments: [Moment; 4],
     /// How often servers were seen to change in the quiet window.
     pub(super) stirs: usize,
 }
@@ -70,11 +74,20 @@ async fn follow(
     let idle = counts_when(port, "the operator is idle", |counts| counts.pending == 0).await?;
     let full = moment(idle)?;
 
+    if convergence.settled + window > PROGRESS_DEADLINE {
+        say(&format!(
+            "waiting for {} s until Kubernetes has given up on all pods",
+            PROGRESS_DEADLINE.as_secs()
+        ));
+        follower.watch_for(&api, PROGRESS_DEADLINE + window / 2).await?;
+        follower.stirs = 0;
+    }
+    let rest = moment(counts_when(port, "the operator is idle", |counts| counts.pending == 0).await?)?;
     say(&format!("watching for {} s that nothing is written", window.as_secs()));
     follower.watch_for(&api, window).await?;
     let end = moment(scrape(port).await?)?;
     let Follower { stirs, phases, .. } = follower;
-    Ok(Report { convergence, phases, moments: [empty, full, end], stirs })
+    Ok(Report { convergence, phases, moments: [empty, full, rest, end], stirs })
 }
 
 async fn pod_count(pods: &Api<Pod>) -> Result<usize> {
