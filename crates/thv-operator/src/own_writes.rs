@@ -34,29 +34,37 @@ struct Entry {
     contention: Contention,
 }
 
+impl Entry {
+    /// Whether this was written before. If it is wanted again, somebody has undone it.
+    fn was_written(&self, write: OwnWrite<'_>) -> bool {
+        match write {
+            OwnWrite::Status(digest) => self.status.as_deref() == Some(digest),
+            OwnWrite::Finalizer => self.finalizer,
+            OwnWrite::Takeover => self.takeover,
+        }
+    }
+}
+
 impl OwnWrites {
-    /// Whether something may be written. What was written before, and is wanted again, was undone by somebody.
+    /// Whether something may be written.
     pub(crate) fn judge(&self, key: &Key, write: OwnWrite<'_>) -> Result<(), Backoff> {
-        let now = Instant::now().into_std();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(entry) = all.get_mut(key).filter(|entry| entry.was_written(write)) else { return Ok(()) };
+        entry.contention.back_off(Instant::now().into_std()).map_or(Ok(()), Err)
+    }
+
+    /// Notes what was written. A write that did not go through never comes here: trying it again is no repair.
+    pub(crate) fn written(&self, key: &Key, write: OwnWrite<'_>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = all.entry(key.clone()).or_default();
-        let was_undone = match write {
-            OwnWrite::Status(digest) => entry.status.as_deref() == Some(digest),
-            OwnWrite::Finalizer => entry.finalizer,
-            OwnWrite::Takeover => entry.takeover,
-        };
-        if was_undone {
-            if let Some(backoff) = entry.contention.back_off(now) {
-                return Err(backoff);
-            }
-            entry.contention.repaired(now);
+        if entry.was_written(write) {
+            entry.contention.repaired(Instant::now().into_std());
         }
         match write {
             OwnWrite::Status(digest) => entry.status = Some(digest.to_owned()),
             OwnWrite::Finalizer => entry.finalizer = true,
             OwnWrite::Takeover => entry.takeover = true,
         }
-        Ok(())
     }
 
     /// Forgets an object that is gone.
@@ -69,21 +77,35 @@ impl OwnWrites {
 mod tests {
     use super::*;
 
+    /// Writes if that is allowed.
+    fn write(writes: &OwnWrites, key: &Key, write: OwnWrite<'_>) -> Result<(), Backoff> {
+        writes.judge(key, write).map(|()| writes.written(key, write))
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_status_that_somebody_keeps_undoing_is_left_alone_for_a_while() {
         let (writes, key) = (OwnWrites::default(), Key::new("K", "ns", "a"));
         for digest in ["a", "b", "a", "b"] {
-            assert_eq!(writes.judge(&key, OwnWrite::Status(digest)), Ok(()), "another status is no repair");
+            assert_eq!(write(&writes, &key, OwnWrite::Status(digest)), Ok(()), "another status is no repair");
         }
-        assert_eq!(writes.judge(&key, OwnWrite::Status("b")), Ok(()));
-        assert_eq!(writes.judge(&key, OwnWrite::Status("b")), Ok(()));
-        let backoff = writes.judge(&key, OwnWrite::Status("b")).unwrap_err();
+        assert_eq!(write(&writes, &key, OwnWrite::Status("b")), Ok(()));
+        assert_eq!(write(&writes, &key, OwnWrite::Status("b")), Ok(()));
+        let backoff = write(&writes, &key, OwnWrite::Status("b")).unwrap_err();
         assert!(backoff.is_news);
-        assert!(!writes.judge(&key, OwnWrite::Status("b")).unwrap_err().is_news);
-        assert_eq!(writes.judge(&key, OwnWrite::Status("c")), Ok(()), "what is new is written");
+        assert!(!write(&writes, &key, OwnWrite::Status("b")).unwrap_err().is_news);
+        assert_eq!(write(&writes, &key, OwnWrite::Status("c")), Ok(()), "what is new is written");
         tokio::time::advance(backoff.wait).await;
-        assert_eq!(writes.judge(&key, OwnWrite::Status("c")), Ok(()));
+        assert_eq!(write(&writes, &key, OwnWrite::Status("c")), Ok(()));
         writes.forget(&key);
         assert!(writes.0.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_does_not_go_through_is_tried_again_as_often_as_it_takes() {
+        let (writes, key) = (OwnWrites::default(), Key::new("K", "ns", "a"));
+        for _ in 0..10 {
+            assert_eq!(writes.judge(&key, OwnWrite::Finalizer), Ok(()));
+            assert_eq!(writes.judge(&key, OwnWrite::Status("a")), Ok(()));
+        }
     }
 }

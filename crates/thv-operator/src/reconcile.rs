@@ -125,6 +125,7 @@ impl<S: Planned> Pass<'_, S> {
             self.may_write(metadata, OwnWrite::Finalizer).await?;
             let change = FinalizerChange::Add(finalizer);
             let changed = self.engine.writer.finalizer::<S>(&self.key.object, metadata, change).await?;
+            self.engine.own_writes.written(&self.key, OwnWrite::Finalizer);
             if let Some(changed) = changed {
                 self.note(&changed);
             }
@@ -136,6 +137,7 @@ impl<S: Planned> Pass<'_, S> {
             if let Some(changed) = self.engine.writer.take_over_status::<S>(&self.key.object).await? {
                 self.note(&changed);
             }
+            self.engine.own_writes.written(&self.key, OwnWrite::Takeover);
             return Ok(None);
         }
         let mut dependencies = Dependencies::new(&self.engine.loader.subscriptions, &self.key);
@@ -246,6 +248,7 @@ impl<S: Planned> Pass<'_, S> {
         self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
         let uid = cached.metadata().uid.as_deref().unwrap_or_default();
         let changed = self.engine.writer.apply_status::<S>(&self.key.object, uid, &value).await?;
+        self.engine.own_writes.written(&self.key, OwnWrite::Status(&digest));
         self.note(&changed);
         let before = cached.live_status().map(S::conditions).unwrap_or_default();
         self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
