@@ -63,6 +63,10 @@ impl Column {
     pub(crate) const VALID: Self =
         Self::new("Valid", "string", ".status.conditions[?(@.type=='Valid')].status");
 
+    /// The status of the condition `Referenced`.
+    pub(crate) const REFERENCED: Self =
+        Self::new("Referenced", "string", ".status.conditions[?(@.type=='Referenced')].status");
+
     pub(crate) const fn new(name: &'static str, type_: &'static str, path: &'static str) -> Self {
         Self { name, type_, path }
     }

@@ -1,10 +1,12 @@
 //! Caches: the objects of one kind that a watch has delivered, as projections of a few hundred bytes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::key::NamespacedName;
 use crate::relation::{Relation, RelationId};
@@ -15,6 +17,21 @@ pub(crate) struct Projection<T> {
     pub value: T,
     /// Its relations, but for its name.
     pub relations: Vec<RelationId>,
+    /// Identifies what its user says, if its status is told apart from that.
+    pub definition: Option<DefinitionId>,
+}
+
+/// Another one whenever the user of an object says something else, and the same when only its status changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DefinitionId(pub NonZeroU64);
+
+/// Whom a change concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Concerned {
+    /// The relations of before and of now.
+    pub relations: Vec<RelationId>,
+    /// Whether nothing but the status has changed.
+    pub is_status_only: bool,
 }
 
 /// The objects of one kind.
@@ -66,6 +83,22 @@ impl<T> Cache<T> {
             .collect()
     }
 
+    /// Whether the store of a namespace is complete. It is not while everything is listed anew after a gap in the watch,
+    /// and what the store shows is what was there before the gap.
+    pub(crate) fn is_complete(&self, namespace: &str) -> bool {
+        self.store(namespace).is_some_and(|store| {
+            let progress = *store.progress.borrow();
+            progress.finished == progress.started
+        })
+    }
+
+    /// Whether the store of a namespace is complete, and its watch has not failed lately.
+    pub(crate) fn is_current(&self, namespace: &str) -> bool {
+        let is_failing =
+            |store: &Arc<Store<T>>| store.progress.borrow().failed.is_some_and(|at| at.elapsed() < FAILING);
+        self.is_complete(namespace) && !self.store(namespace).is_some_and(is_failing)
+    }
+
     /// Waits until every store has seen everything once.
     pub(crate) async fn ready(&self) {
         for store in self.stores.values() {
@@ -83,7 +116,12 @@ struct Progress {
     started: u64,
     /// The number of the last list that was completed.
     finished: u64,
+    /// When the watch failed last.
+    failed: Option<Instant>,
 }
+
+/// For how long after a failure a watch may still be failing: it is tried again after half a minute at the latest.
+const FAILING: Duration = Duration::from_secs(40);
 
 /// A write of ours that a store has to catch up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +146,7 @@ struct Entry<T> {
     value: Arc<T>,
     version: u64,
     relations: Box<[RelationId]>,
+    definition: Option<DefinitionId>,
 }
 
 impl<T> Objects<T> {
@@ -116,19 +155,15 @@ impl<T> Objects<T> {
     }
 
     /// Puts an object in the place of the one of its name, and returns whom it concerned before and concerns now.
-    fn put(
-        &mut self,
-        name: &NamespacedName,
-        version: u64,
-        projection: Option<Projection<T>>,
-    ) -> Vec<RelationId> {
+    fn put(&mut self, name: &NamespacedName, version: u64, projection: Option<Projection<T>>) -> Concerned {
         if let (Some(entry), Some(new)) = (self.by_name.get_mut(name), &projection)
             && *entry.relations == *new.relations
         {
             // So it is nearly always, and then there is nothing to look for among all who have the relation.
-            let concerned = entry.relations.to_vec();
-            if let Some(Projection { value, relations: _ }) = projection {
-                (entry.value, entry.version) = (Arc::new(value), version);
+            let is_status_only = new.definition.is_some() && entry.definition == new.definition;
+            let concerned = Concerned { relations: entry.relations.to_vec(), is_status_only };
+            if let Some(Projection { value, relations: _, definition }) = projection {
+                (entry.value, entry.version, entry.definition) = (Arc::new(value), version, definition);
             }
             return concerned;
         }
@@ -142,15 +177,15 @@ impl<T> Objects<T> {
             }
         }
         let mut concerned = before.into_vec();
-        if let Some(Projection { value, relations }) = projection {
+        if let Some(Projection { value, relations, definition }) = projection {
             for id in &relations {
                 self.related.entry(*id).or_insert_with(|| Vec::with_capacity(1)).push(name.clone());
             }
             concerned.extend(&relations);
-            let entry = Entry { value: Arc::new(value), version, relations: relations.into() };
+            let entry = Entry { value: Arc::new(value), version, relations: relations.into(), definition };
             self.by_name.insert(name.clone(), entry);
         }
-        concerned
+        Concerned { relations: concerned, is_status_only: false }
     }
 }
 
@@ -179,7 +214,7 @@ impl<T> Store<T> {
         name: &NamespacedName,
         version: u64,
         projection: Option<Projection<T>>,
-    ) -> Vec<RelationId> {
+    ) -> Concerned {
         let concerned = self.write().put(name, version, projection);
         self.progress.send_modify(|progress| progress.latest = progress.latest.max(version));
         concerned
@@ -191,9 +226,14 @@ impl<T> Store<T> {
         self.progress.borrow().finished == 0
     }
 
+    /// The watch has failed, and is tried again.
+    pub(crate) fn failed(&self) {
+        self.progress.send_modify(|progress| progress.failed = Some(Instant::now()));
+    }
+
     /// Takes in a complete list. Returns every object that is new, that has changed, or that was there and is missing
     /// now, with whom it concerned before and concerns now.
-    pub(crate) fn complete(&self, list: Vec<Listed<T>>) -> Vec<(NamespacedName, Vec<RelationId>)> {
+    pub(crate) fn complete(&self, list: Vec<Listed<T>>) -> Vec<(NamespacedName, Concerned)> {
         let mut changes = Vec::new();
         let mut latest = 0;
         {
@@ -263,7 +303,8 @@ mod tests {
     }
 
     fn projection(value: u32, relations: &[Relation<'_>]) -> Projection<u32> {
-        Projection { value, relations: relations.iter().map(|relation| relation.id("ns")).collect() }
+        let relations = relations.iter().map(|relation| relation.id("ns")).collect();
+        Projection { value, relations, definition: None }
     }
 
     fn listed(text: &str, version: u64, projection: Projection<u32>) -> Listed<u32> {
@@ -275,12 +316,30 @@ mod tests {
         let cache: Cache<u32> = Cache::new(&[None]);
         let store = cache.store("ns").unwrap();
         let other = Relation::ControlledBy { uid: "other" };
-        assert_eq!(store.put(&name("a"), 1, Some(projection(1, &[OWNER]))), [OWNER.id("ns")]);
-        assert_eq!(store.put(&name("a"), 2, Some(projection(2, &[other]))), [OWNER.id("ns"), other.id("ns")]);
+        let put = |version, projection| store.put(&name("a"), version, projection).relations;
+        assert_eq!(put(1, Some(projection(1, &[OWNER]))), [OWNER.id("ns")]);
+        assert_eq!(put(2, Some(projection(2, &[other]))), [OWNER.id("ns"), other.id("ns")]);
         assert!(cache.related("ns", OWNER).is_empty());
         assert_eq!(cache.related("ns", other).len(), 1);
-        assert_eq!(store.put(&name("a"), 3, None), [other.id("ns")]);
+        assert_eq!(put(3, None), [other.id("ns")]);
         assert!(cache.get(&name("a")).is_none() && store.read().related.is_empty());
+    }
+
+    #[test]
+    fn a_change_of_the_status_alone_is_told_apart_where_definitions_are_known() {
+        let cache: Cache<u32> = Cache::new(&[None]);
+        let store = cache.store("ns").unwrap();
+        let defined = |value, definition| {
+            let definition = NonZeroU64::new(definition).map(DefinitionId);
+            Some(Projection { definition, ..projection(value, &[OWNER]) })
+        };
+        let put = |version, projection| store.put(&name("a"), version, projection).is_status_only;
+        assert!(!put(1, defined(1, 7)), "it is new");
+        assert!(put(2, defined(2, 7)));
+        assert!(!put(3, defined(3, 8)), "its user says something else");
+        assert!(!put(4, defined(4, 0)), "nobody can tell");
+        assert!(!put(5, defined(5, 0)), "nobody can tell");
+        assert!(!put(6, None), "it is gone");
     }
 
     #[test]
@@ -299,10 +358,26 @@ mod tests {
         let changes = store.complete(second);
         let names: Vec<&str> = changes.iter().map(|(name, _)| &*name.name).collect();
         assert_eq!(names, ["changed", "new", "missing"]);
-        assert_eq!(changes[0].1, [OWNER.id("ns")], "it was the owner's");
-        assert_eq!(changes[2].1, [OWNER.id("ns")]);
+        assert_eq!(changes[0].1.relations, [OWNER.id("ns")], "it was the owner's");
+        assert_eq!(changes[2].1.relations, [OWNER.id("ns")]);
         assert_eq!(*cache.get(&name("changed")).unwrap(), 2);
         assert!(cache.get(&name("missing")).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cache_is_not_complete_while_it_is_listed_anew_and_not_current_after_its_watch_has_failed() {
+        let cache: Cache<u32> = Cache::new(&[None]);
+        let store = cache.store("ns").unwrap();
+        store.begin();
+        assert!(!cache.is_complete("ns"));
+        store.complete(Vec::new());
+        assert!(cache.is_complete("ns") && cache.is_current("ns"));
+        store.failed();
+        assert!(cache.is_complete("ns") && !cache.is_current("ns"));
+        tokio::time::advance(FAILING).await;
+        assert!(cache.is_current("ns"));
+        store.begin();
+        assert!(!cache.is_complete("ns") && !cache.is_current("ns"));
     }
 
     #[tokio::test]

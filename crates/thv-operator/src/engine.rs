@@ -98,9 +98,11 @@ impl PassError {
     /// Whether trying again will not help, so that it is told at once.
     pub(crate) fn is_definite(&self) -> bool {
         match self {
-            Self::Read(error) => matches!(&*error.source, kube::Error::Api(status) if status.code == 403),
+            Self::Read(ReadError::Api { source, .. }) => {
+                matches!(&**source, kube::Error::Api(status) if status.code == 403)
+            }
             Self::Write(error) => matches!(error, WriteError::Refused { .. } | WriteError::Taken { .. }),
-            Self::Behind | Self::Contested { .. } | Self::Slow => false,
+            Self::Read(ReadError::Stale { .. }) | Self::Behind | Self::Contested { .. } | Self::Slow => false,
         }
     }
 
@@ -108,13 +110,14 @@ impl PassError {
     /// says in its own words.
     pub(crate) fn failure(&self) -> (Failure, String) {
         let (stable, failure): (String, fn(String) -> Failure) = match self {
-            Self::Read(error) => (format!("cannot read {}", error.what), Failure::Unknown),
+            Self::Read(ReadError::Api { what, .. }) => (format!("cannot read {what}"), Failure::Unknown),
             Self::Write(WriteError::Refused { what, .. }) => {
                 (format!("the API server refuses {what}"), Failure::Refused)
             }
             Self::Write(WriteError::Taken { what }) => (format!("{what} exists"), Failure::Refused),
             Self::Write(WriteError::Api { what, .. }) => (format!("cannot write {what}"), Failure::Unknown),
             Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
+            | Self::Read(ReadError::Stale { .. })
             | Self::Behind
             | Self::Contested { .. }
             | Self::Slow => (self.to_string(), Failure::Unknown),
@@ -141,6 +144,8 @@ pub(crate) struct Engine {
     pub own_writes: OwnWrites,
     pub metrics: Arc<Metrics>,
     pub pace: Pace,
+    /// How long a status with nothing urgent in it waits after the last one.
+    pub status_interval: Duration,
     /// Our last write in each place, for each owner.
     written: Mutex<BTreeMap<Key, BTreeMap<Place, Written>>>,
     /// The failure that was told last of each object: its generation, and the part of the text that stays the same.
@@ -149,13 +154,20 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// An engine over these parts.
-    pub(crate) fn new(loader: Loader, writer: Writer, metrics: Arc<Metrics>, pace: Pace) -> Self {
+    pub(crate) fn new(
+        loader: Loader,
+        writer: Writer,
+        metrics: Arc<Metrics>,
+        pace: Pace,
+        status_interval: Duration,
+    ) -> Self {
         Self {
             caches: loader.caches.clone(),
             loader,
             writer,
             metrics,
             pace,
+            status_interval,
             last_applied: LastApplied::default(),
             own_writes: OwnWrites::default(),
             written: Mutex::default(),

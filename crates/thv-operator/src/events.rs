@@ -115,7 +115,8 @@ fn turned<'a>(
         Some(old) => old.status != condition.status,
         None => polarity(&condition.type_).is_bad(condition) && condition.type_ != "Ready",
     };
-    after.iter().filter(is_news).collect()
+    let is_told = |condition: &&Condition| polarity(&condition.type_) != Polarity::Neutral;
+    after.iter().filter(is_told).filter(is_news).collect()
 }
 
 #[cfg(test)]

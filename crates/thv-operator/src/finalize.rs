@@ -10,8 +10,8 @@ use crate::projection::child::ChildFacts;
 use crate::projection::metadata::Writer;
 use crate::projection::object::Cached;
 use crate::reconcile::{Again, Pass, has};
-use crate::relation::Relation;
-use crate::snapshot::Dependencies;
+use crate::snapshot::{Dependencies, ReadError};
+use crate::status::StatusWrite;
 
 /// The finalizer by which the API server remembers that whoever deleted an object wants what belongs to it to stay, as
 /// with `kubectl delete --cascade=orphan`. Another object of the same kind and name adopts it.
@@ -31,7 +31,8 @@ impl<S: Planned> Pass<'_, S> {
                 }
                 if let Ok(object) = &cached.object {
                     match self.write_status(cached, &status(object, &cached.observation())).await {
-                        Ok(changed) => metadata = changed.unwrap_or(metadata),
+                        Ok(StatusWrite::Written(changed)) => metadata = *changed,
+                        Ok(StatusWrite::Unchanged | StatusWrite::Later(_)) => {}
                         // Whether it can be said or not, the object goes.
                         Err(error) => {
                             tracing::debug!(key = %self.key, %error, "its last status was not written");
@@ -40,9 +41,9 @@ impl<S: Planned> Pass<'_, S> {
                 }
             }
             Deletion::BlockedWhileReferenced { status } => {
-                let referrers = self.referrers();
+                let referrers = self.referrers()?;
                 if !referrers.is_empty() {
-                    return self.stay(cached, &referrers, status).await.map(|()| None);
+                    return self.stay(cached, &referrers, status).await;
                 }
             }
         }
@@ -73,17 +74,20 @@ impl<S: Planned> Pass<'_, S> {
         Ok(())
     }
 
-    /// Who refers to this object. We hear of it when that changes.
-    fn referrers(&self) -> Vec<Target> {
+    /// Who refers to this object. We hear of it when that changes. That nobody does has to be certain: what a watch that
+    /// fails does not show may be there.
+    fn referrers(&self) -> Result<Vec<Target>, PassError> {
         let kinds = &self.engine.loader.kinds;
+        let own = Target::new::<S>(self.key.name());
         let mut dependencies = Dependencies::new(&self.engine.loader.subscriptions, &self.key);
-        let relation = Relation::RefersTo { kind: S::KIND, name: self.key.name() };
-        for row in kinds.rows() {
-            dependencies.add(row.objects.kind(), relation);
-        }
+        dependencies.add_referrers(kinds, &own);
         dependencies.settle();
-        let own = Target { kind: S::KIND, name: self.key.name().to_owned() };
-        kinds.referrers(self.key.namespace(), &own)
+        let found = kinds.referrers(self.key.namespace(), &own);
+        let stale = kinds.rows().find(|row| !row.objects.is_current(self.key.namespace()));
+        match stale.filter(|_| found.is_empty()) {
+            Some(row) => Err(ReadError::Stale { kind: row.objects.kind() }.into()),
+            None => Ok(found),
+        }
     }
 
     /// Says who keeps the object.
@@ -92,9 +96,9 @@ impl<S: Planned> Pass<'_, S> {
         cached: &Cached<S>,
         referrers: &[Target],
         status: fn(&Object<S>, &Observation<'_>, &[Target]) -> S::Status,
-    ) -> Result<(), PassError> {
-        let Ok(object) = &cached.object else { return Ok(()) };
+    ) -> Result<Again, PassError> {
+        let Ok(object) = &cached.object else { return Ok(None) };
         let status = status(object, &cached.observation(), referrers);
-        self.write_status(cached, &status).await.map(drop)
+        Ok(self.write_status(cached, &status).await?.again())
     }
 }

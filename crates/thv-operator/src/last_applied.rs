@@ -7,6 +7,7 @@ use std::time::Duration;
 use thv_plan::{Backoff, Child, ChildKind, Contention};
 use tokio::time::Instant;
 
+use crate::hash::hash;
 use crate::key::Key;
 use crate::projection::child::ChildFacts;
 
@@ -28,10 +29,11 @@ pub(crate) enum Verdict {
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// The digest of what we applied last, and the fingerprint of what that came to.
-    applied: Option<(String, String)>,
-    /// Whether we put right what somebody else changes.
-    contention: Contention,
+    /// The digest of what we applied last, and the fingerprint of what that came to. There are many of them, so they are
+    /// numbers.
+    applied: Option<(u64, u64)>,
+    /// Whether we put right what somebody else changes, once anybody does.
+    contention: Option<Box<Contention>>,
     /// Whether the next apply would be such a repair.
     is_repair: bool,
     /// Whether it was told that this object is not ours to delete.
@@ -52,14 +54,14 @@ impl LastApplied {
         let mut all = self.all();
         let entry = entry(&mut all, owner, child.kind(), child.name());
         entry.is_repair = false;
-        let Some((digest, fingerprint)) = &entry.applied else { return Verdict::Apply };
-        if *digest != child.digest() {
+        let Some((digest, fingerprint)) = entry.applied else { return Verdict::Apply };
+        if digest != hash(child.digest()) {
             return Verdict::Apply;
         }
-        if *fingerprint == live.fingerprint(child) {
+        if fingerprint == hash(live.fingerprint(child)) {
             return Verdict::Skip;
         }
-        match entry.contention.back_off(Instant::now().into_std()) {
+        match entry.contention.get_or_insert_default().back_off(Instant::now().into_std()) {
             None => {
                 entry.is_repair = true;
                 Verdict::Apply
@@ -74,9 +76,9 @@ impl LastApplied {
         let mut all = self.all();
         let entry = entry(&mut all, owner, child.kind(), child.name());
         if std::mem::take(&mut entry.is_repair) && changed {
-            entry.contention.repaired(Instant::now().into_std());
+            entry.contention.get_or_insert_default().repaired(Instant::now().into_std());
         }
-        entry.applied = Some((child.digest(), result.fingerprint(child)));
+        entry.applied = Some((hash(child.digest()), hash(result.fingerprint(child))));
     }
 
     /// Notes that an object is not ours to delete. Whether that is news.

@@ -46,11 +46,17 @@ pub struct Tuning {
     pub resync: Duration,
     /// How many rollouts that nobody asked for start in a second.
     pub rollouts_per_second: f64,
+    /// How long a status in which only lists of other objects have changed waits after the last one.
+    pub status_interval: Duration,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { resync: Duration::from_mins(30), rollouts_per_second: 5.0 }
+        Self {
+            resync: Duration::from_mins(30),
+            rollouts_per_second: 5.0,
+            status_interval: Duration::from_secs(10),
+        }
     }
 }
 
@@ -83,7 +89,8 @@ impl Operator {
             settings: Arc::new(settings),
         };
         let writer = Writer::new(client.clone(), metrics.clone());
-        let engine = Engine::new(loader, writer, metrics.clone(), Pace::new(tuning.rollouts_per_second));
+        let pace = Pace::new(tuning.rollouts_per_second);
+        let engine = Engine::new(loader, writer, metrics.clone(), pace, tuning.status_interval);
         let queue = Arc::new(Queue::default());
         metrics.observe(queue.clone());
         Self { engine, kinds, queue, client, metrics, tuning }

@@ -45,6 +45,11 @@ pub struct Options {
     #[arg(long, default_value_t = 5.0, value_parser = rate)]
     pub max_rollouts_per_second: f64,
 
+    /// How long a status in which only lists of other objects have changed waits after the last one, such as 10s: who
+    /// refers to an object, and who belongs to a group
+    #[arg(long, default_value = "10s", value_parser = duration)]
+    pub status_interval: Duration,
+
     /// A kubeconfig, for running outside of a cluster
     #[arg(long)]
     pub kubeconfig: Option<PathBuf>,
@@ -53,15 +58,24 @@ pub struct Options {
 impl Options {
     /// How the operator is to work.
     pub const fn tuning(&self) -> Tuning {
-        Tuning { resync: self.resync_period, rollouts_per_second: self.max_rollouts_per_second }
+        Tuning {
+            resync: self.resync_period,
+            rollouts_per_second: self.max_rollouts_per_second,
+            status_interval: self.status_interval,
+        }
     }
 }
 
-/// Reads `30m`, `1h30m` or `5s`.
-fn period(text: &str) -> Result<Duration, String> {
+/// Reads `30m`, `1h30m` or `0s`.
+fn duration(text: &str) -> Result<Duration, String> {
     let duration: GoDuration = text.parse().map_err(|error| format!("{error}"))?;
-    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or_default();
-    let period = Duration::from_nanos(nanoseconds);
+    let nanoseconds = u64::try_from(duration.as_nanos());
+    nanoseconds.map(Duration::from_nanos).map_err(|_| "write a time that is not negative".to_owned())
+}
+
+/// The same, but for no time at all.
+fn period(text: &str) -> Result<Duration, String> {
+    let period = duration(text)?;
     if period < Duration::from_secs(1) {
         Err("write a second or more, such as 30m".to_owned())
     } else {

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use thv_plan::{Backoff, Contention};
 use tokio::time::Instant;
 
+use crate::hash::hash;
 use crate::key::Key;
 
 /// A write on an object itself.
@@ -28,17 +29,18 @@ pub(crate) struct OwnWrites(Mutex<BTreeMap<Key, Entry>>);
 
 #[derive(Default)]
 struct Entry {
-    status: Option<String>,
+    /// The digest, as a number.
+    status: Option<u64>,
     finalizer: bool,
     takeover: bool,
-    contention: Contention,
+    contention: Option<Box<Contention>>,
 }
 
 impl Entry {
     /// Whether this was written before. If it is wanted again, somebody has undone it.
     fn was_written(&self, write: OwnWrite<'_>) -> bool {
         match write {
-            OwnWrite::Status(digest) => self.status.as_deref() == Some(digest),
+            OwnWrite::Status(digest) => self.status == Some(hash(digest)),
             OwnWrite::Finalizer => self.finalizer,
             OwnWrite::Takeover => self.takeover,
         }
@@ -50,7 +52,7 @@ impl OwnWrites {
     pub(crate) fn judge(&self, key: &Key, write: OwnWrite<'_>) -> Result<(), Backoff> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(entry) = all.get_mut(key).filter(|entry| entry.was_written(write)) else { return Ok(()) };
-        entry.contention.back_off(Instant::now().into_std()).map_or(Ok(()), Err)
+        entry.contention.get_or_insert_default().back_off(Instant::now().into_std()).map_or(Ok(()), Err)
     }
 
     /// Notes what was written. A write that did not go through never comes here: trying it again is no repair.
@@ -58,10 +60,10 @@ impl OwnWrites {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = all.entry(key.clone()).or_default();
         if entry.was_written(write) {
-            entry.contention.repaired(Instant::now().into_std());
+            entry.contention.get_or_insert_default().repaired(Instant::now().into_std());
         }
         match write {
-            OwnWrite::Status(digest) => entry.status = Some(digest.to_owned()),
+            OwnWrite::Status(digest) => entry.status = Some(hash(digest)),
             OwnWrite::Finalizer => entry.finalizer = true,
             OwnWrite::Takeover => entry.takeover = true,
         }

@@ -43,17 +43,22 @@ const RIGHTS: &[Right] = &[
 ];
 
 /// The kinds that are looked after: their status and their finalizer are written.
-const PLANNED: &[&str] = &[kinds::MCPServerSpec::PLURAL];
-
-/// The kinds that others refer to and that nobody looks after: they are read.
-const REFERENTS: &[&str] = &[
+const PLANNED: &[&str] = &[
     kinds::MCPAuthzConfigSpec::PLURAL,
     kinds::MCPExternalAuthConfigSpec::PLURAL,
     kinds::MCPGroupSpec::PLURAL,
     kinds::MCPOIDCConfigSpec::PLURAL,
+    kinds::MCPServerSpec::PLURAL,
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
     kinds::MCPWebhookConfigSpec::PLURAL,
+];
+
+/// The kinds that refer to others and that nobody looks after: they are read.
+const REFERRERS: &[&str] = &[
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerEntrySpec::PLURAL,
+    kinds::VirtualMCPServerSpec::PLURAL,
 ];
 
 /// Everything that is done with the kinds of the API.
@@ -66,7 +71,7 @@ fn own_kinds() -> Vec<Value> {
         // Where it is enforced, an owner reference that blocks deletion needs this.
         rules.push(rule(&format!("{plural}/finalizers"), &["update"]));
     }
-    rules.extend(REFERENTS.iter().map(|plural| rule(plural, READ)));
+    rules.extend(REFERRERS.iter().map(|plural| rule(plural, READ)));
     rules
 }
 

@@ -19,7 +19,7 @@ use crate::finalizer::FinalizerChange;
 use crate::key::{Key, NamespacedName};
 use crate::metrics::Metrics;
 use crate::own_writes::OwnWrite;
-use crate::projection::object::{Cached, status_digest};
+use crate::projection::object::Cached;
 use crate::registry::Objects;
 use crate::relation::Relation;
 use crate::snapshot::Dependencies;
@@ -164,27 +164,26 @@ impl<S: Planned> Pass<'_, S> {
         cached: &Cached<S>,
         plan: Plan<S>,
     ) -> Result<Again, PassError> {
-        let Plan { revision, disruption, children, scalings, pods_to_delete, annotations, status, meanwhile } =
-            plan;
         let engine = self.engine;
         let uid = object.metadata.uid.clone().unwrap_or_default();
         let owner = Owner { key: &self.key, uid: &uid };
         let mut converge = Converge::new(engine, self.events, owner, object.object_ref(&()));
-        if disruption == Disruption::Unasked
+        if plan.disruption == Disruption::Unasked
             && let Err(wait) = engine.pace.turn(&self.key)
         {
-            tracing::debug!(key = %self.key, ?wait, "a rollout that nobody asked for waits for its turn");
-            if let Children::Exactly(children) = &children {
-                for child in children.iter().filter(|child| !child.carries_revision()) {
-                    converge.apply(child).await?;
-                }
-            }
-            for scaling in &scalings {
-                converge.scale(scaling).await?;
-            }
-            self.write_status(cached, &meanwhile.unwrap_or(status)).await?;
+            self.wait_for_turn(&mut converge, cached, &plan, wait).await?;
             return Ok(Some(converge.again().map_or(wait, |again| again.min(wait))));
         }
+        let Plan {
+            revision,
+            disruption,
+            children,
+            scalings,
+            pods_to_delete,
+            annotations,
+            status,
+            meanwhile: _,
+        } = plan;
         if let (Disruption::Edited | Disruption::Unasked, Children::Exactly(children)) =
             (disruption, &children)
         {
@@ -229,34 +228,36 @@ impl<S: Planned> Pass<'_, S> {
             Some(failure) => S::failing_status(Some(&status), &cached.observation(), &failure),
             None => status,
         };
-        self.write_status(cached, &status).await?;
-        Ok(again)
+        let later = self.write_status(cached, &status).await?.again();
+        Ok(again.into_iter().chain(later).min())
     }
 
-    /// Applies the status if it is not what is there already, and tells of what has turned. Returns the metadata that the
-    /// object has afterwards, if it was written.
-    pub(crate) async fn write_status(
+    /// Does everything that replaces no pods while a rollout that nobody asked for waits for its turn.
+    async fn wait_for_turn(
         &self,
+        converge: &mut Converge<'_>,
         cached: &Cached<S>,
-        status: &S::Status,
-    ) -> Result<Option<ObjectMeta>, PassError> {
-        let value = json!(status);
-        let digest = status_digest(&value);
-        if cached.status.as_deref() == Some(&digest) {
-            return Ok(None);
+        plan: &Plan<S>,
+        wait: Duration,
+    ) -> Result<(), PassError> {
+        tracing::debug!(key = %self.key, ?wait, "a rollout that nobody asked for waits for its turn");
+        if let Children::Exactly(children) = &plan.children {
+            for child in children.iter().filter(|child| !child.carries_revision()) {
+                converge.apply(child).await?;
+            }
         }
-        self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
-        let uid = cached.metadata().uid.as_deref().unwrap_or_default();
-        let changed = self.engine.writer.apply_status::<S>(&self.key.object, uid, &value).await?;
-        self.engine.own_writes.written(&self.key, OwnWrite::Status(&digest));
-        self.note(&changed);
-        let before = cached.live_status().map(S::conditions).unwrap_or_default();
-        self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
-        Ok(Some(changed.metadata))
+        for scaling in &plan.scalings {
+            converge.scale(scaling).await?;
+        }
+        self.write_status(cached, plan.meanwhile.as_ref().unwrap_or(&plan.status)).await.map(drop)
     }
 
     /// Fails if somebody keeps undoing this write, and tells of it once.
-    async fn may_write(&self, metadata: &ObjectMeta, write: OwnWrite<'_>) -> Result<(), PassError> {
+    pub(crate) async fn may_write(
+        &self,
+        metadata: &ObjectMeta,
+        write: OwnWrite<'_>,
+    ) -> Result<(), PassError> {
         let Err(Backoff { wait, is_news }) = self.engine.own_writes.judge(&self.key, write) else {
             return Ok(());
         };

@@ -9,15 +9,16 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use thv_api::Kind;
 use thv_api::kinds::{
-    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServerSpec,
-    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPRemoteProxySpec,
+    MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+    VirtualMCPServerSpec,
 };
-use thv_plan::{AnyObject, Planned, PodSelector, Read, Settings, Target};
+use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
-use crate::cache::{Cache, Projection};
+use crate::cache::Cache;
 use crate::caches::Watches;
 use crate::key::NamespacedName;
-use crate::projection::object::{self, Cached, Raw};
+use crate::projection::object::{self, Cached};
 use crate::reconcile::{Reconcile, Reconciler};
 use crate::relation::Relation;
 
@@ -28,43 +29,43 @@ pub struct Registry(Vec<MakeRow>);
 /// Makes the row of a kind for these scopes.
 type MakeRow = fn(&[Option<String>]) -> Row;
 
-/// Says what is kept of an object.
-type Project<S> = fn(Raw<S>, &Settings) -> Projection<Cached<S>>;
-
 impl Registry {
     /// No kind at all.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Every kind of the API that is looked after or referred to.
+    /// Every kind of the API that is looked after, or refers to one that is.
     pub fn all() -> Self {
         Self::new()
             .planned::<MCPServerSpec>()
-            .referent::<MCPAuthzConfigSpec>()
-            .referent::<MCPExternalAuthConfigSpec>()
-            .referent::<MCPGroupSpec>()
-            .referent::<MCPOIDCConfigSpec>()
-            .referent::<MCPTelemetryConfigSpec>()
-            .referent::<MCPToolConfigSpec>()
-            .referent::<MCPWebhookConfigSpec>()
+            .planned::<MCPAuthzConfigSpec>()
+            .planned::<MCPExternalAuthConfigSpec>()
+            .planned::<MCPGroupSpec>()
+            .planned::<MCPOIDCConfigSpec>()
+            .planned::<MCPTelemetryConfigSpec>()
+            .planned::<MCPToolConfigSpec>()
+            .planned::<MCPWebhookConfigSpec>()
+            .referrer::<MCPRemoteProxySpec>()
+            .referrer::<MCPServerEntrySpec>()
+            .referrer::<VirtualMCPServerSpec>()
     }
 
     /// Adds a kind that is looked after.
     #[must_use]
     pub fn planned<S: Planned>(mut self) -> Self {
         self.0.push(|scopes| {
-            let objects = Arc::new(Objects::<S> { cache: Cache::new(scopes), project: object::planned });
+            let objects = Arc::new(Objects::<S> { cache: Cache::new(scopes), requests: S::REQUESTS });
             Row { reconciler: Some(Arc::new(Reconciler::new(objects.clone()))), objects, pods: S::PODS }
         });
         self
     }
 
-    /// Adds a kind that others refer to, and that nobody looks after.
+    /// Adds a kind that refers to others, and that nobody looks after.
     #[must_use]
-    pub fn referent<S: Kind>(mut self) -> Self {
+    pub fn referrer<S: Refers>(mut self) -> Self {
         self.0.push(|scopes| {
-            let objects = Objects::<S> { cache: Cache::new(scopes), project: |raw, _| object::referent(raw) };
+            let objects = Objects::<S> { cache: Cache::new(scopes), requests: &[] };
             Row { objects: Arc::new(objects), reconciler: None, pods: &[] }
         });
         self
@@ -136,6 +137,12 @@ pub(crate) trait AnyObjects: Send + Sync {
     /// Waits until everything has been seen once.
     fn ready(&self) -> BoxFuture<'_, ()>;
 
+    /// Whether everything of a namespace is known: nothing is being listed anew.
+    fn is_complete(&self, namespace: &str) -> bool;
+
+    /// The same, and the watch has not failed lately.
+    fn is_current(&self, namespace: &str) -> bool;
+
     /// The object of this name.
     fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>>;
 
@@ -152,21 +159,32 @@ pub(crate) trait AnyObjects: Send + Sync {
 /// The cached objects of the kind `S`.
 pub(crate) struct Objects<S: Kind> {
     pub cache: Cache<Cached<S>>,
-    project: Project<S>,
+    /// Annotations of which plans have to know when they were written.
+    requests: &'static [&'static str],
 }
 
-impl<S: Kind> AnyObjects for Objects<S> {
+impl<S: Refers> AnyObjects for Objects<S> {
     fn kind(&self) -> &'static str {
         S::KIND
     }
 
     fn watch(&self, watches: &mut Watches<'_>, settings: &Arc<Settings>, is_planned: bool) {
-        let (project, settings) = (self.project, settings.clone());
-        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| Some(project(raw, &settings)));
+        let (requests, settings) = (self.requests, settings.clone());
+        watches.add(S::KIND, is_planned, &self.cache, None, move |raw| {
+            Some(object::project(raw, requests, &settings))
+        });
     }
 
     fn ready(&self) -> BoxFuture<'_, ()> {
         self.cache.ready().boxed()
+    }
+
+    fn is_complete(&self, namespace: &str) -> bool {
+        self.cache.is_complete(namespace)
+    }
+
+    fn is_current(&self, namespace: &str) -> bool {
+        self.cache.is_current(namespace)
     }
 
     fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>> {

@@ -4,9 +4,7 @@
 //! Who looks after an object subscribes to the relations that its plan depends on. A change is told to the subscribers of
 //! the relations that the changed object had before and of those that it has now.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash};
-use std::sync::LazyLock;
+use crate::hash::hash;
 
 /// A relation of an object to others in its namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,12 +51,29 @@ pub(crate) enum Relation<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RelationId(u64);
 
-/// Keyed at random, so that nobody can choose names that meet.
-static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// What of an object a subscriber wants to hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Facet {
+    /// Every change.
+    Everything,
+    /// Changes of what its user says, but not of its status.
+    Definition,
+}
+
+impl RelationId {
+    /// The same relation, for those who want to hear of this facet only.
+    pub(crate) const fn facet(self, facet: Facet) -> Self {
+        match facet {
+            Facet::Everything => self,
+            // Any other number does, as long as it is always the same.
+            Facet::Definition => Self(self.0.rotate_left(32) ^ 0x5bd1_e995_9e37_79b9),
+        }
+    }
+}
 
 impl Relation<'_> {
     /// The number of this relation in a namespace.
     pub(crate) fn id(&self, namespace: &str) -> RelationId {
-        RelationId(HASHER.hash_one((namespace, self)))
+        RelationId(hash((namespace, self)))
     }
 }

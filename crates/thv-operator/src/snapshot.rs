@@ -16,16 +16,21 @@ use crate::clock;
 use crate::key::{Key, NamespacedName};
 use crate::projection::child::Workload;
 use crate::projection::object::Cached;
-use crate::registry::Kinds;
-use crate::relation::{Relation, RelationId};
+use crate::registry::{Kinds, Row};
+use crate::relation::{Facet, Relation, RelationId};
 use crate::subscriptions::Subscriptions;
 
 /// Something could not be read. That is never the same as its not being there.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read {what}: {source}")]
-pub(crate) struct ReadError {
-    pub what: String,
-    pub source: Box<kube::Error>,
+pub(crate) enum ReadError {
+    /// The API server does not give it.
+    #[error("cannot read {what}: {source}")]
+    Api { what: String, source: Box<kube::Error> },
+    /// What the cache shows is not what is there.
+    #[error(
+        "cannot tell which objects of the kind {kind} there are: their watch fails, as the operator's log says"
+    )]
+    Stale { kind: &'static str },
 }
 
 /// Reads snapshots.
@@ -51,7 +56,20 @@ impl<'a> Dependencies<'a> {
 
     /// From now on, changes to objects of this kind with this relation are told.
     pub(crate) fn add(&mut self, kind: &'static str, relation: Relation<'_>) {
-        self.ids.insert(self.subscriptions.add(self.subscriber, kind, relation));
+        self.ids.insert(self.subscriptions.add(self.subscriber, kind, relation, Facet::Everything));
+    }
+
+    /// The same, but for changes of their status alone.
+    fn add_definition(&mut self, kind: &'static str, relation: Relation<'_>) {
+        self.ids.insert(self.subscriptions.add(self.subscriber, kind, relation, Facet::Definition));
+    }
+
+    /// From now on, changes to whoever refers to an object are told, of whatever kind, but for changes of their status.
+    pub(crate) fn add_referrers(&mut self, kinds: &Kinds, to: &Target) {
+        let relation = Relation::RefersTo { kind: to.kind, name: &to.name };
+        for row in kinds.rows() {
+            self.add_definition(row.objects.kind(), relation);
+        }
     }
 
     /// The same for an object by its name.
@@ -84,7 +102,7 @@ impl Loader {
                 break;
             }
             for reference in missing {
-                subscribe(&reference, dependencies);
+                self.subscribe(&reference, dependencies);
                 let read = self.read(&key.object, &reference).await?;
                 references.insert(reference, read);
             }
@@ -101,10 +119,25 @@ impl Loader {
         })
     }
 
+    fn subscribe(&self, reference: &Reference, dependencies: &mut Dependencies<'_>) {
+        match reference {
+            Reference::Object(Target { kind, name }) => {
+                dependencies.add_definition(kind, Relation::Named { kind, name });
+            }
+            Reference::ConfigMap(name) => dependencies.add_named(ChildKind::ConfigMap.kind(), name),
+            Reference::Secret(name) => dependencies.add_named(ChildKind::Secret.kind(), name),
+            Reference::Referrers { kind, to } => {
+                dependencies.add_definition(kind, Relation::RefersTo { kind: to.kind, name: &to.name });
+            }
+            Reference::ReferredBy(to) => dependencies.add_referrers(&self.kinds, to),
+        }
+    }
+
     async fn read(&self, owner: &NamespacedName, reference: &Reference) -> Result<Read<Referent>, ReadError> {
         let namespace = &owner.namespace;
         Ok(match reference {
             Reference::Object(Target { kind, name }) => {
+                complete(self.kinds.get(kind), namespace)?;
                 let read = self.kinds.get(kind).map(|row| row.objects.read(&owner.sibling(name)));
                 match read.unwrap_or(Read::Absent) {
                     Read::Absent => Read::Absent,
@@ -113,11 +146,16 @@ impl Loader {
                 }
             }
             Reference::Referrers { kind, to } => {
+                complete(self.kinds.get(kind), namespace)?;
                 let found = self.kinds.get(kind).map(|row| row.objects.referrers(namespace, to));
                 let found = found.unwrap_or_default().into_iter();
                 Read::Found(Referent::Objects(
                     found.map(|referrer| (referrer.name.name.to_string(), referrer.object)).collect(),
                 ))
+            }
+            Reference::ReferredBy(to) => {
+                complete(self.kinds.rows(), namespace)?;
+                Read::Found(Referent::Targets(self.kinds.referrers(namespace, to)))
             }
             Reference::ConfigMap(name) => {
                 let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
@@ -129,28 +167,24 @@ impl Loader {
             Reference::Secret(name) => {
                 let api: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
                 let read = api.get_opt(name).await.map_err(|error| unreadable("Secret", name, error))?;
-                read.map_or(Read::Absent, |object| {
-                    let keys = object.data.unwrap_or_default().into_keys().collect();
-                    Read::Found(Referent::Secret(Arc::new(keys)))
+                read.map_or(Read::Absent, |Secret { metadata, data, .. }| {
+                    let uid = metadata.uid.unwrap_or_default();
+                    let content = data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
+                    Read::Found(Referent::secret(&uid, content))
                 })
             }
         })
     }
 }
 
-fn subscribe(reference: &Reference, dependencies: &mut Dependencies<'_>) {
-    match reference {
-        Reference::Object(Target { kind, name }) => dependencies.add_named(kind, name),
-        Reference::ConfigMap(name) => dependencies.add_named(ChildKind::ConfigMap.kind(), name),
-        Reference::Secret(name) => dependencies.add_named(ChildKind::Secret.kind(), name),
-        Reference::Referrers { kind, to } => {
-            dependencies.add(kind, Relation::RefersTo { kind: to.kind, name: &to.name });
-        }
-    }
+/// Fails if one of these kinds is being listed anew: what it shows is what was there before a gap in its watch.
+fn complete<'a>(kinds: impl IntoIterator<Item = &'a Row>, namespace: &str) -> Result<(), ReadError> {
+    let stale = kinds.into_iter().find(|row| !row.objects.is_complete(namespace));
+    stale.map_or(Ok(()), |row| Err(ReadError::Stale { kind: row.objects.kind() }))
 }
 
 fn unreadable(kind: &str, name: &str, error: kube::Error) -> ReadError {
-    ReadError { what: format!("{kind} {name}"), source: Box::new(error) }
+    ReadError::Api { what: format!("{kind} {name}"), source: Box::new(error) }
 }
 
 /// Looks up objects in the caches, and subscribes to them.

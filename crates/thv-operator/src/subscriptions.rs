@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::key::Key;
-use crate::relation::{Relation, RelationId};
+use crate::relation::{Facet, Relation, RelationId};
 
 /// The relations that each object depends on, in both directions. What nobody subscribes to was not read, so nobody
 /// needs to hear of its changes.
@@ -31,9 +31,15 @@ impl State {
 }
 
 impl Subscriptions {
-    /// From now on, `subscriber` hears of changes to objects of this kind with this relation.
-    pub(crate) fn add(&self, subscriber: &Key, kind: &'static str, relation: Relation<'_>) -> RelationId {
-        let id = relation.id(subscriber.namespace());
+    /// From now on, `subscriber` hears of changes to this facet of objects of this kind with this relation.
+    pub(crate) fn add(
+        &self,
+        subscriber: &Key,
+        kind: &'static str,
+        relation: Relation<'_>,
+        facet: Facet,
+    ) -> RelationId {
+        let id = relation.id(subscriber.namespace()).facet(facet);
         let mut state = self.state();
         let known = state.forward.entry(subscriber.clone()).or_default();
         if !known.contains(&(id, kind)) {
@@ -94,9 +100,9 @@ mod tests {
     fn old_subscriptions_are_forgotten_and_new_ones_known() {
         let all = Subscriptions::default();
         let (a, b) = (Key::new("K", "ns", "a"), Key::new("K", "ns", "b"));
-        let x = all.add(&a, "ConfigMap", named("x"));
-        let y = all.add(&a, "ConfigMap", named("y"));
-        all.add(&b, "ConfigMap", named("x"));
+        let x = all.add(&a, "ConfigMap", named("x"), Facet::Everything);
+        let y = all.add(&a, "ConfigMap", named("y"), Facet::Everything);
+        all.add(&b, "ConfigMap", named("x"), Facet::Everything);
         assert_eq!(all.of(x), [a.clone(), b.clone()]);
         assert!(all.of(named("x").id("other")).is_empty());
         all.keep_only(&a, &BTreeSet::from([y]));
@@ -113,8 +119,8 @@ mod tests {
     fn two_kinds_of_one_name_are_two_subscribers() {
         let all = Subscriptions::default();
         let (server, gateway) = (Key::new("MCPServer", "ns", "s"), Key::new("VirtualMCPServer", "ns", "s"));
-        let id = all.add(&server, "Secret", Relation::Named { kind: "Secret", name: "s" });
-        all.add(&gateway, "Secret", Relation::Named { kind: "Secret", name: "s" });
+        let id = all.add(&server, "Secret", Relation::Named { kind: "Secret", name: "s" }, Facet::Everything);
+        all.add(&gateway, "Secret", Relation::Named { kind: "Secret", name: "s" }, Facet::Everything);
         assert_eq!(all.of(id), [server.clone(), gateway.clone()]);
         all.keep_only(&server, &BTreeSet::new());
         assert_eq!(all.of(id), [gateway]);

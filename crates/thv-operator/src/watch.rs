@@ -9,10 +9,10 @@ use kube::runtime::watcher::{self, Event};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use crate::cache::{Listed, Projection, Store};
+use crate::cache::{Concerned, Listed, Projection, Store};
 use crate::key::{Key, NamespacedName};
 use crate::queue::Queue;
-use crate::relation::{Relation, RelationId};
+use crate::relation::{Facet, Relation};
 use crate::subscriptions::Subscriptions;
 
 /// Adds to the queue whom a change concerns.
@@ -28,13 +28,16 @@ pub(crate) struct Notifier {
 
 impl Notifier {
     /// An object has changed, appeared or gone.
-    fn changed(&self, name: &NamespacedName, concerned: &[RelationId]) {
+    fn changed(&self, name: &NamespacedName, concerned: &Concerned) {
         if self.is_planned {
             self.queue.add(Key { kind: self.kind, object: name.clone() });
         }
+        let Concerned { relations, is_status_only } = concerned;
         let named = Relation::Named { kind: self.kind, name: &name.name }.id(&name.namespace);
-        for id in concerned.iter().chain([&named]) {
-            for subscriber in self.subscriptions.of(*id) {
+        let facets: &[Facet] =
+            if *is_status_only { &[Facet::Everything] } else { &[Facet::Everything, Facet::Definition] };
+        for id in relations.iter().chain([&named]) {
+            for subscriber in facets.iter().flat_map(|facet| self.subscriptions.of(id.facet(*facet))) {
                 self.queue.add(subscriber);
             }
         }
@@ -98,6 +101,7 @@ pub(crate) async fn run<K, T>(
                 notifier.changed(&name, &concerned);
             }
             Err(error) => {
+                store.failed();
                 tracing::warn!(%error, kind = notifier.kind, "a watch failed and is tried again");
             }
         }

@@ -5,6 +5,7 @@
 
 mod applied;
 mod child;
+mod config_kinds;
 mod contention;
 mod digest;
 mod env;
@@ -14,7 +15,10 @@ mod invalid;
 pub mod json;
 mod live;
 pub mod managed_fields;
+mod mcp_group;
+mod mcp_remote_proxy;
 pub mod mcp_server;
+mod mcp_server_entry;
 mod metadata;
 mod overrides;
 mod owner;
@@ -25,14 +29,17 @@ mod proxy;
 pub mod proxy_role;
 mod quantity;
 mod reference;
+mod referrers;
 pub mod resolve;
 mod revision;
+mod rotation;
 pub mod run_config;
 pub mod security;
 mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
+mod virtual_mcp_server;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};
@@ -49,7 +56,7 @@ pub use live::{
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};
-pub use reference::{AnyObject, Read, Reference, References, Referent, Target};
+pub use reference::{AnyObject, Definition, Fingerprint, Read, Reference, References, Referent, Target};
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;

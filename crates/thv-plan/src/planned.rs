@@ -57,6 +57,12 @@ pub trait Planned: Refers {
 
     /// Whether a condition of this type is good news when it holds.
     fn polarity(type_: &str) -> Polarity;
+
+    /// The part of a status that is told at once. What else changes in it is told with the next write, or a few seconds
+    /// after the last one: lists of others change with every one of them.
+    fn urgent(status: &Self::Status) -> Self::Status {
+        status.clone()
+    }
 }
 
 /// What becomes of an object that is deleted.

@@ -1,24 +1,27 @@
 //! What an object refers to, and what was found there.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use thv_api::kinds::{
-    MCPAuthzConfig, MCPExternalAuthConfig, MCPGroup, MCPGroupSpec, MCPOIDCConfig, MCPTelemetryConfig,
-    MCPToolConfig, MCPWebhookConfig,
-};
+use sha2::{Digest as _, Sha256};
+use thv_api::kinds::MCPGroupSpec;
 use thv_api::{Kind, Object};
 
+use crate::digest::hex;
+
 /// Something in the same namespace that a plan depends on. Whatever is read is watched, too.
+///
+/// Of an object of the API, the definition is read: what its user says. Its status is its own affair, and a change of
+/// the status alone is told to nobody who refers to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reference {
     /// An object of the API.
     Object(Target),
     /// A ConfigMap, by name.
     ConfigMap(String),
-    /// A Secret, by name: only which keys it has.
+    /// A Secret, by name: only which keys it has, and whether what is behind them has changed.
     Secret(String),
     /// A query: all objects of a kind that refer to another object.
     Referrers {
@@ -27,6 +30,8 @@ pub enum Reference {
         /// What they refer to.
         to: Target,
     },
+    /// A query: who refers to an object, of whatever kind, and is not being deleted.
+    ReferredBy(Target),
 }
 
 /// An object of the API, by kind and name.
@@ -71,11 +76,18 @@ impl Reference {
         Self::referrers::<S, MCPGroupSpec>(group)
     }
 
+    /// Everybody who refers to an object of the kind `T`.
+    pub fn referred_by<T: Kind>(name: &str) -> Self {
+        Self::ReferredBy(Target::new::<T>(name))
+    }
+
     /// The name that it depends on. Nothing has an empty name, so there would be nothing to read.
     pub fn name(&self) -> &str {
         match self {
             Self::ConfigMap(name) | Self::Secret(name) => name,
-            Self::Object(target) | Self::Referrers { kind: _, to: target } => &target.name,
+            Self::Object(target) | Self::Referrers { kind: _, to: target } | Self::ReferredBy(target) => {
+                &target.name
+            }
         }
     }
 }
@@ -101,7 +113,7 @@ impl PartialEq for dyn AnyObject {
 
 /// What a reference leads to.
 ///
-/// Of a Secret we know the keys and nothing else: no plan can leak what it does not have.
+/// Of a Secret we know the keys and whether what is behind them has changed: no plan can leak what it does not have.
 #[derive(Clone, Debug)]
 pub enum Referent {
     /// An object of the API.
@@ -109,9 +121,11 @@ pub enum Referent {
     /// The data of a ConfigMap.
     ConfigMap(Arc<BTreeMap<String, String>>),
     /// The keys of a Secret.
-    Secret(Arc<BTreeSet<String>>),
+    Secret(Arc<BTreeMap<String, Fingerprint>>),
     /// What a query found, by name. One that is malformed is there all the same.
     Objects(Vec<(String, Read<Arc<dyn AnyObject>>)>),
+    /// The names of what a query found, by kind and name.
+    Targets(Vec<Target>),
 }
 
 impl PartialEq for Referent {
@@ -132,6 +146,7 @@ impl PartialEq for Referent {
                             }
                     })
             }
+            (Self::Targets(one), Self::Targets(other)) => one == other,
             _ => false,
         }
     }
@@ -141,6 +156,35 @@ impl Referent {
     /// An object of the API.
     pub fn object<S: Kind>(object: impl Into<Arc<Object<S>>>) -> Self {
         Self::Object(object.into())
+    }
+
+    /// A Secret with this uid and this content, which is not kept.
+    pub fn secret<K: Into<String>, C: AsRef<[u8]>>(
+        uid: &str,
+        content: impl IntoIterator<Item = (K, C)>,
+    ) -> Self {
+        let keys =
+            content.into_iter().map(|(key, value)| (key.into(), Fingerprint::new(uid, value.as_ref())));
+        Self::Secret(Arc::new(keys.collect()))
+    }
+}
+
+/// Tells whether the content behind a key of a Secret has changed.
+///
+/// It is keyed with the uid of the Secret. Only those know that who may read the Secret, so nobody else can try
+/// passwords until one fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    fn new(uid: &str, content: &[u8]) -> Self {
+        let keyed = Sha256::new().chain_update(uid).chain_update([0]).chain_update(content);
+        Self(hex(&keyed.finalize()))
+    }
+
+    /// It as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -165,13 +209,22 @@ impl<T> Read<T> {
     }
 
     /// The same with what was found looked at in another way. What turns out to be something else is absent.
-    fn narrow<U>(&self, look: impl FnOnce(&T) -> Option<&U>) -> Read<&U> {
+    fn narrow<'a, U>(&'a self, look: impl FnOnce(&'a T) -> Option<U>) -> Read<U> {
         match self {
             Self::Absent => Read::Absent,
             Self::Malformed(why) => Read::Malformed(why.clone()),
             Self::Found(value) => look(value).map_or(Read::Absent, Read::Found),
         }
     }
+}
+
+/// What the user of an object says, which is what those who refer to it may depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Definition<'a, S> {
+    /// Its spec.
+    pub spec: &'a S,
+    /// Whether it is being deleted.
+    pub is_terminating: bool,
 }
 
 /// Everything that an object refers to, directly or through others.
@@ -198,15 +251,17 @@ impl References {
     }
 
     /// An object of the API.
-    pub fn object<S: Kind>(&self, name: &str) -> Read<&Object<S>> {
+    pub fn object<S: Kind>(&self, name: &str) -> Read<Definition<'_, S>> {
         self.read(&Reference::object::<S>(name)).narrow(|referent| match referent {
             Referent::Object(object) => typed(object),
-            Referent::ConfigMap(_) | Referent::Secret(_) | Referent::Objects(_) => None,
+            Referent::ConfigMap(_) | Referent::Secret(_) | Referent::Objects(_) | Referent::Targets(_) => {
+                None
+            }
         })
     }
 
     /// The objects of the kind `S` that refer to an object of the kind `T`, by name.
-    pub fn referrers<S: Kind, T: Kind>(&self, name: &str) -> Vec<(&str, Read<&Object<S>>)> {
+    pub fn referrers<S: Kind, T: Kind>(&self, name: &str) -> Vec<(&str, Read<Definition<'_, S>>)> {
         match self.read(&Reference::referrers::<S, T>(name)) {
             Read::Found(Referent::Objects(found)) => {
                 found.iter().map(|(name, read)| (name.as_str(), read.narrow(typed))).collect()
@@ -215,55 +270,30 @@ impl References {
         }
     }
 
+    /// Everybody who refers to an object of the kind `T`, by kind and name.
+    pub fn referred_by<T: Kind>(&self, name: &str) -> &[Target] {
+        match self.read(&Reference::referred_by::<T>(name)) {
+            Read::Found(Referent::Targets(found)) => found,
+            _ => &[],
+        }
+    }
+
     /// The data of a ConfigMap.
     pub fn config_map(&self, name: &str) -> Read<&BTreeMap<String, String>> {
         self.read(&Reference::config_map(name)).narrow(|referent| match referent {
             Referent::ConfigMap(data) => Some(data.as_ref()),
-            Referent::Object(_) | Referent::Secret(_) | Referent::Objects(_) => None,
+            Referent::Object(_) | Referent::Secret(_) | Referent::Objects(_) | Referent::Targets(_) => None,
         })
     }
 
     /// The keys of a Secret.
-    pub fn secret(&self, name: &str) -> Read<&BTreeSet<String>> {
+    pub fn secret(&self, name: &str) -> Read<&BTreeMap<String, Fingerprint>> {
         self.read(&Reference::secret(name)).narrow(|referent| match referent {
             Referent::Secret(keys) => Some(keys.as_ref()),
-            Referent::Object(_) | Referent::ConfigMap(_) | Referent::Objects(_) => None,
+            Referent::Object(_) | Referent::ConfigMap(_) | Referent::Objects(_) | Referent::Targets(_) => {
+                None
+            }
         })
-    }
-
-    /// An `MCPAuthzConfig`.
-    pub fn authz_config(&self, name: &str) -> Read<&MCPAuthzConfig> {
-        self.object(name)
-    }
-
-    /// An `MCPExternalAuthConfig`.
-    pub fn external_auth_config(&self, name: &str) -> Read<&MCPExternalAuthConfig> {
-        self.object(name)
-    }
-
-    /// An `MCPGroup`.
-    pub fn group(&self, name: &str) -> Read<&MCPGroup> {
-        self.object(name)
-    }
-
-    /// An `MCPOIDCConfig`.
-    pub fn oidc_config(&self, name: &str) -> Read<&MCPOIDCConfig> {
-        self.object(name)
-    }
-
-    /// An `MCPTelemetryConfig`.
-    pub fn telemetry_config(&self, name: &str) -> Read<&MCPTelemetryConfig> {
-        self.object(name)
-    }
-
-    /// An `MCPToolConfig`.
-    pub fn tool_config(&self, name: &str) -> Read<&MCPToolConfig> {
-        self.object(name)
-    }
-
-    /// An `MCPWebhookConfig`.
-    pub fn webhook_config(&self, name: &str) -> Read<&MCPWebhookConfig> {
-        self.object(name)
     }
 
     fn read(&self, reference: &Reference) -> &Read<Referent> {
@@ -271,7 +301,8 @@ impl References {
     }
 }
 
-fn typed<S: Kind>(object: &Arc<dyn AnyObject>) -> Option<&Object<S>> {
+fn typed<S: Kind>(object: &Arc<dyn AnyObject>) -> Option<Definition<'_, S>> {
     let any: &dyn Any = object.as_ref();
-    any.downcast_ref()
+    let Object { metadata, spec, status: _ } = any.downcast_ref::<Object<S>>()?;
+    Some(Definition { spec, is_terminating: metadata.deletion_timestamp.is_some() })
 }

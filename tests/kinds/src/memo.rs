@@ -146,7 +146,7 @@ impl Planned for MemoSpec {
 fn keys(references: &References, name: &str) -> String {
     match references.secret(name) {
         Read::Found(keys) => {
-            format!("{name}: {}", keys.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+            format!("{name}: {}", keys.keys().map(String::as_str).collect::<Vec<_>>().join(", "))
         }
         Read::Absent | Read::Malformed(_) => format!("{name} is not there"),
     }

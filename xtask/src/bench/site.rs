@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{ApiResource, DynamicObject};
 use kube::core::NamespaceResourceScope;
 use kube::{Api, Resource};
 use serde_json::json;
@@ -81,5 +82,10 @@ impl Site {
         K::DynamicType: Default,
     {
         Api::namespaced(self.bed.client(), NAMESPACE)
+    }
+
+    /// The objects of a kind that is known at run time only.
+    pub(super) fn api_with(&self, resource: &ApiResource) -> Api<DynamicObject> {
+        Api::namespaced_with(self.bed.client(), NAMESPACE, resource)
     }
 }

@@ -30,6 +30,20 @@ pub(super) const DELIBERATE: &[Deliberate] = &[
         theirs: "\"*\"",
         reason: "warnings are for people and in our own words: the same versions are deprecated",
     },
+    Deliberate {
+        kind: "*",
+        path: "column Referenced",
+        ours: "*",
+        theirs: "absent",
+        reason: "people see whether anybody refers to an object before they delete it",
+    },
+    Deliberate {
+        kind: "MCPGroup",
+        path: "column Entries",
+        ours: "*",
+        theirs: "absent",
+        reason: "members of all three kinds are counted",
+    },
 ];
 
 impl Deliberate {

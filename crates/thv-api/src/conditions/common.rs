@@ -127,3 +127,13 @@ condition! {
         False AllHaveUserInfo = "AllUpstreamsHaveUserInfo",
     }
 }
+
+condition! {
+    /// Whether somebody refers to the object. The message names them.
+    Referenced = Neutral "Referenced" {
+        /// Somebody does.
+        True Referenced = "Referenced",
+        /// Nobody does.
+        False NotReferenced = "NotReferenced",
+    }
+}

@@ -1,6 +1,8 @@
 //! Conditions of the kinds that only hold configuration.
 
-use super::condition;
+use self::external_auth::IdentitySynthesized;
+pub use super::common::Referenced;
+use super::{condition, polarities};
 
 condition! {
     /// Whether an object that is being deleted has to wait.
@@ -9,6 +11,9 @@ condition! {
         True ReferencedByWorkloads = "ReferencedByWorkloads",
     }
 }
+
+// Every kind has its own reasons for `Valid`, which is good news for all of them.
+polarities![DeletionBlocked, IdentitySynthesized, Referenced];
 
 /// Conditions of `MCPToolConfig`, `MCPTelemetryConfig` and `MCPWebhookConfig`.
 pub mod validated {

@@ -1,6 +1,7 @@
 //! Conditions of `MCPGroup`.
 
-use super::condition;
+pub use super::common::Referenced;
+use super::{condition, polarities};
 
 condition! {
     /// Whether the members of the group are known.
@@ -11,3 +12,5 @@ condition! {
         False Failed = "ListMCPServersCheckFailed",
     }
 }
+
+polarities![MCPServersChecked, Referenced];

@@ -46,6 +46,8 @@ pub enum Polarity {
     Good,
     /// It is not: somebody should do something when it holds.
     Bad,
+    /// It is neither, and no news either: a fact to look up.
+    Neutral,
 }
 
 impl Polarity {
@@ -54,6 +56,7 @@ impl Polarity {
         match self {
             Self::Good => condition.status != Status::True.as_str(),
             Self::Bad => condition.status == Status::True.as_str(),
+            Self::Neutral => false,
         }
     }
 }

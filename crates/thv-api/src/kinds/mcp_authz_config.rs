@@ -18,7 +18,7 @@ impl Kind for MCPAuthzConfigSpec {
     const SINGULAR: &'static str = "mcpauthzconfig";
     const SHORT_NAMES: &'static [&'static str] = &["authzcfg"];
     const COLUMNS: &'static [Column] =
-        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::AGE];
+        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
     const DESCRIPTION: &'static str = "Authorization rules that several servers share by authzConfigRef.";
 }
 

@@ -21,8 +21,10 @@ impl Kind for MCPGroupSpec {
     const COLUMNS: &'static [Column] = &[
         Column::new("Servers", "integer", ".status.serverCount"),
         Column::new("Proxies", "integer", ".status.remoteProxyCount"),
+        Column::new("Entries", "integer", ".status.entryCount"),
         Column::new("Phase", "string", ".status.phase"),
         Column::new("Checked", "string", ".status.conditions[?(@.type=='MCPServersChecked')].status"),
+        Column::REFERENCED,
         Column::AGE,
     ];
     const DESCRIPTION: &'static str = "A group of servers. Servers, remote proxies and entries join it by \

@@ -19,7 +19,7 @@ impl Kind for MCPOIDCConfigSpec {
     const SINGULAR: &'static str = "mcpoidcconfig";
     const SHORT_NAMES: &'static [&'static str] = &["mcpoidc"];
     const COLUMNS: &'static [Column] =
-        &[Column::new("Source", "string", ".spec.type"), Column::VALID, Column::AGE];
+        &[Column::new("Source", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
     const DESCRIPTION: &'static str = "An identity provider whose tokens servers accept. Servers refer to \
          it by oidcConfigRef.";
 }

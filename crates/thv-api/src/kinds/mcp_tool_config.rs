@@ -18,7 +18,7 @@ impl Kind for MCPToolConfigSpec {
     const PLURAL: &'static str = "mcptoolconfigs";
     const SINGULAR: &'static str = "mcptoolconfig";
     const SHORT_NAMES: &'static [&'static str] = &["tc", "toolconfig"];
-    const COLUMNS: &'static [Column] = &[Column::VALID, Column::AGE];
+    const COLUMNS: &'static [Column] = &[Column::VALID, Column::REFERENCED, Column::AGE];
     const DESCRIPTION: &'static str = "Which tools of a server to offer, and under which names. Servers \
          refer to it by toolConfigRef.";
 }

@@ -25,6 +25,10 @@ pub const RESTARTED_AT: &str = "mcpserver.toolhive.stacklok.dev/restarted-at";
 pub const RESTART_STRATEGY: &str = "mcpserver.toolhive.stacklok.dev/restart-strategy";
 /// On an `MCPServer`: the request that was last carried out.
 pub const LAST_PROCESSED_RESTART: &str = "mcpserver.toolhive.stacklok.dev/last-processed-restart";
+/// On an `MCPServer`: whether its pods restart when the content of a Secret or of certificates that they use is rotated.
+pub const RESTART_ON_ROTATION: &str = "toolhive.stacklok.dev/restart-on-rotation";
+/// On pods that restart when content is rotated: digest of the content.
+pub const ROTATED_CONTENT: &str = "toolhive.stacklok.dev/rotated-content";
 /// On pods: when `kubectl rollout restart` was last used.
 pub const KUBECTL_RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 

@@ -9,5 +9,5 @@ pub(crate) fn project(object: PartialAutoscaler) -> Projection<()> {
     let target = &object.spec.scale_target_ref;
     let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
     let relation = Relation::Scales { kind: &target.kind, name: &target.name };
-    Projection { value: (), relations: vec![relation.id(namespace)] }
+    Projection { value: (), relations: vec![relation.id(namespace)], definition: None }
 }

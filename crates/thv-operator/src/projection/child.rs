@@ -161,7 +161,8 @@ pub(super) fn projection(
 ) -> Option<Projection<ChildFacts>> {
     let facts = ChildFacts::read(metadata)?;
     let value = ChildFacts { workload: workload.map(Box::new), ..facts };
-    Some(Projection { value, relations: owner_relation(metadata).into_iter().collect() })
+    let relations = owner_relation(metadata).into_iter().collect();
+    Some(Projection { value, relations, definition: None })
 }
 
 fn owner_text(owner: &OwnerReference) -> String {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
@@ -19,8 +20,9 @@ use thv_plan::managed_fields::is_of;
 use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest};
 
 use super::fields::{restrict, sorted};
-use crate::cache::Projection;
+use crate::cache::{DefinitionId, Projection};
 use crate::clock;
+use crate::hash::hash;
 use crate::relation::{Relation, RelationId};
 use crate::takeover::{self, Part};
 
@@ -30,8 +32,10 @@ pub(crate) struct Cached<S: Kind> {
     pub object: Result<Arc<Object<S>>, Malformed>,
     /// The status of an object that is malformed elsewhere.
     pub(crate) malformed_status: Option<Box<S::Status>>,
-    /// The digest of the part of the status that we have applied; nothing if we have applied none.
-    pub status: Option<String>,
+    /// The digest of the part of the status that we have applied, as a number; nothing if we have applied none.
+    pub status: Option<u64>,
+    /// When we have applied it, by the clock of the API server.
+    pub status_written: Option<Timestamp>,
     /// The types of the conditions that we have applied. Others may have theirs.
     pub(crate) conditions: Box<[String]>,
     /// Whether the Go operator's part of the status is to be taken over.
@@ -135,20 +139,27 @@ impl<S: Kind> Resource for Raw<S> {
     }
 }
 
-/// What is kept of a custom resource that others only refer to.
-pub(crate) fn referent<S: Kind>(raw: Raw<S>) -> Projection<Cached<S>> {
-    Projection { value: cache(raw, &[]), relations: Vec::new() }
+/// What is kept of a custom resource, and whom it refers to.
+pub(crate) fn project<S: Refers>(
+    raw: Raw<S>,
+    requests: &[&str],
+    settings: &Settings,
+) -> Projection<Cached<S>> {
+    let namespace = raw.metadata.namespace.clone().unwrap_or_default();
+    let value = cache(raw, requests);
+    let (relations, definition) = match &value.object {
+        Ok(object) => (refers_to(object, &namespace, settings), definition(&object.metadata)),
+        Err(_) => (Vec::new(), None),
+    };
+    Projection { value, relations, definition }
 }
 
-/// What is kept of a custom resource that is looked after.
-pub(crate) fn planned<S: Planned>(raw: Raw<S>, settings: &Settings) -> Projection<Cached<S>> {
-    let namespace = raw.metadata.namespace.clone().unwrap_or_default();
-    let value = cache(raw, S::REQUESTS);
-    let relations = match &value.object {
-        Ok(object) => refers_to(object, &namespace, settings),
-        Err(_) => Vec::new(),
-    };
-    Projection { value, relations }
+/// Identifies what the user of an object says: the generation counts changes of the spec.
+fn definition(metadata: &ObjectMeta) -> Option<DefinitionId> {
+    let ObjectMeta { uid, generation, deletion_timestamp, labels, annotations, .. } = metadata;
+    generation.as_ref()?;
+    let number = hash((uid, generation, deletion_timestamp.is_some(), labels, annotations));
+    NonZeroU64::new(number).map(DefinitionId)
 }
 
 /// The objects that one names itself. They are told when it changes, as much as it is told when they do.
@@ -158,14 +169,19 @@ fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings
         Reference::Object(Target { kind, name }) => {
             Some(Relation::RefersTo { kind, name: &name }.id(namespace))
         }
-        Reference::ConfigMap(_) | Reference::Secret(_) | Reference::Referrers { .. } => None,
+        Reference::ConfigMap(_)
+        | Reference::Secret(_)
+        | Reference::Referrers { .. }
+        | Reference::ReferredBy(_) => None,
     })
     .collect()
 }
 
 fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
     let Raw { metadata, value, kind: PhantomData } = raw;
-    let status = applied_status(&metadata, &value);
+    let entry = status_entry(&metadata);
+    let status_written = entry.and_then(|entry| entry.time.as_ref()).map(|time| time.0);
+    let status = entry.and_then(|entry| applied_status(entry, &value));
     let takeover = takeover::is_due(&metadata, Part::Status);
     let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(&metadata, key)?)));
     let requested = requested.collect();
@@ -191,7 +207,8 @@ fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
         object: object.map(without_fields),
         malformed_status,
         conditions: status.as_ref().map(condition_types).unwrap_or_default(),
-        status: status.as_ref().map(status_digest),
+        status: status.as_ref().map(|status| hash(status_digest(status))),
+        status_written,
         takeover,
         requested,
     }
@@ -208,10 +225,14 @@ fn written_at(metadata: &ObjectMeta, annotation: &str) -> Option<Timestamp> {
     times.map(|time| time.0).min()
 }
 
-/// The part of a status that we have applied.
-fn applied_status(metadata: &ObjectMeta, object: &Value) -> Option<Value> {
+/// What says which part of the status we have applied.
+fn status_entry(metadata: &ObjectMeta) -> Option<&ManagedFieldsEntry> {
     let mut entries = metadata.managed_fields.iter().flatten();
-    let entry = entries.find(|entry| is_of(entry, field_managers::OPERATOR, "Apply", "status"))?;
+    entries.find(|entry| is_of(entry, field_managers::OPERATOR, "Apply", "status"))
+}
+
+/// The part of a status that we have applied.
+fn applied_status(entry: &ManagedFieldsEntry, object: &Value) -> Option<Value> {
     let fields = entry.fields_v1.as_ref()?.0.get("f:status")?;
     Some(restrict(object.get("status")?, fields))
 }

@@ -64,7 +64,7 @@ pub(crate) fn project(selector: PodSelector, object: PartialPod) -> Option<Proje
         revision,
         health,
     };
-    Some(Projection { value: PodFacts { instance, pod }, relations: vec![relation] })
+    Some(Projection { value: PodFacts { instance, pod }, relations: vec![relation], definition: None })
 }
 
 fn health(pod: &PartialPod) -> PodHealth {

@@ -1,6 +1,6 @@
 //! What a server becomes, but for the revision: everything that revisions tell apart, and the children around it.
 
-use thv_api::kinds::{HostVolume, MCPServer, MCPServerSpec};
+use thv_api::kinds::{HostVolume, MCPServer, MCPServerSpec, SecretEnv};
 use thv_api::names::annotations;
 use thv_api::names::children::mcp_server;
 use thv_api::names::labels::Workload;
@@ -21,6 +21,7 @@ use crate::proxy::pod::ProxyPod;
 use crate::proxy::service::service;
 use crate::proxy::{Names, Proxy, config_maps, rbac};
 use crate::proxy_role;
+use crate::rotation::{self, Used, content_digest};
 use crate::run_config::{VolumeWiring, Wiring};
 use crate::settings::Platform;
 use crate::snapshot::Snapshot;
@@ -97,8 +98,9 @@ pub(super) fn content(
         // The Deployment, not its pods.
         replicas: _,
     } = &owner.spec;
-    let Resolution { wiring: Wiring { env: wired_env, volumes: wired_volumes }, run_config: document } =
-        resolution;
+    let Resolution { wiring, run_config: document } = resolution;
+    let rotated = Rotated::of(snapshot, &wiring);
+    let Wiring { env: wired_env, volumes: wired_volumes } = wiring;
     let proxy = proxy(owner);
     let overrides = Overrides::new(resource_overrides.as_ref());
     let mut ignored = IgnoredOverrides::default();
@@ -130,12 +132,16 @@ pub(super) fn content(
         service_account: service_account.as_deref().unwrap_or(&our_account),
         secrets: secrets.as_deref().unwrap_or_default(),
         pull_secrets: if service_account.is_none() { &for_backend } else { &[] },
+        rotated_content: rotated.backend.as_deref(),
     };
     let patch = pod_patch::argument(pod_template_spec.as_ref(), additions, &mut ignored);
     let args = ["run".to_owned()].into_iter().chain(patch).chain([image.clone()]).collect();
 
     let on_pods: Pairs =
-        restarted_at.map(|at| (annotations::RESTARTED_AT.to_owned(), at)).into_iter().collect();
+        [(annotations::RESTARTED_AT, restarted_at), (annotations::ROTATED_CONTENT, rotated.proxy)]
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .collect();
     let pod = ProxyPod {
         settings,
         metadata: Metadata::<OnPods>::new(proxy.labels(), on_pods).with(&overrides.pods, &mut ignored),
@@ -155,6 +161,27 @@ pub(super) fn content(
     let deployment =
         Metadata::<OnDeployment>::new(proxy.labels(), Pairs::new()).with(&overrides.deployment, &mut ignored);
     Content { proxy, pod, run_config: document, deployment, others, ignored }
+}
+
+/// Digests of the content that pods use and that is rotated behind its name, if the user wants them to restart for that.
+#[derive(Debug, Default)]
+struct Rotated {
+    proxy: Option<String>,
+    backend: Option<String>,
+}
+
+impl Rotated {
+    fn of(snapshot: &Snapshot<MCPServerSpec>, wiring: &Wiring) -> Self {
+        if !rotation::is_wanted(&snapshot.owner.metadata) {
+            return Self::default();
+        }
+        let secrets = snapshot.owner.spec.secrets.iter().flatten();
+        let variables = secrets.map(|SecretEnv { name, key, target_env_name: _ }| Used::Secret { name, key });
+        Self {
+            proxy: content_digest(rotation::used_by(wiring), &snapshot.references),
+            backend: content_digest(variables, &snapshot.references),
+        }
+    }
 }
 
 /// Whether a user adds anything to our objects.

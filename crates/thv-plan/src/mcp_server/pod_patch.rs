@@ -21,6 +21,8 @@ pub(super) struct Additions<'a> {
     pub(super) secrets: &'a [SecretEnv],
     /// Credentials that the ServiceAccount does not bring.
     pub(super) pull_secrets: &'a [String],
+    /// Digest of content that is rotated behind its name, if the pods are to restart for that.
+    pub(super) rotated_content: Option<&'a str>,
 }
 
 /// The argument, if there is anything to change.
@@ -31,7 +33,14 @@ pub(super) fn argument(
 ) -> Option<String> {
     let mut patch = template.map(|raw| raw.0.clone()).unwrap_or_default();
     protect_stamp(&mut patch, ignored);
-    let Additions { service_account, secrets, pull_secrets } = additions;
+    let Additions { service_account, secrets, pull_secrets, rotated_content } = additions;
+    if let Some(digest) = rotated_content {
+        object(&mut patch, "metadata", |metadata| {
+            object(metadata, "annotations", |all| {
+                all.insert(annotations::ROTATED_CONTENT.to_owned(), digest.into());
+            });
+        });
+    }
     if !(service_account.is_empty() && secrets.is_empty() && pull_secrets.is_empty()) {
         object(&mut patch, "spec", |spec| {
             if !service_account.is_empty() {
@@ -136,7 +145,8 @@ mod tests {
         (patch, ignored)
     }
 
-    const NOTHING: Additions<'_> = Additions { service_account: "", secrets: &[], pull_secrets: &[] };
+    const NOTHING: Additions<'_> =
+        Additions { service_account: "", secrets: &[], pull_secrets: &[], rotated_content: None };
 
     #[test]
     fn nothing_to_change_is_no_argument() {
@@ -164,7 +174,12 @@ mod tests {
     #[test]
     fn account_and_secrets_are_added() {
         let secrets = [secret("t", "TOKEN", None), secret("api", "key", Some("API_KEY"))];
-        let additions = Additions { service_account: "web-sa", secrets: &secrets, pull_secrets: &[] };
+        let additions = Additions {
+            service_account: "web-sa",
+            secrets: &secrets,
+            pull_secrets: &[],
+            rotated_content: None,
+        };
         let env = json!([
             {"name": "API_KEY", "valueFrom": {"secretKeyRef": {"name": "api", "key": "key"}}},
             {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "t", "key": "TOKEN"}}},
@@ -186,7 +201,12 @@ mod tests {
             },
         });
         let secrets = [secret("b", "x", Some("K")), secret("a", "y", Some("K"))];
-        let additions = Additions { service_account: "web-sa", secrets: &secrets, pull_secrets: &[] };
+        let additions = Additions {
+            service_account: "web-sa",
+            secrets: &secrets,
+            pull_secrets: &[],
+            rotated_content: None,
+        };
         let (patch, ignored) = made(Some(template), additions);
         let patch = patch.unwrap();
         assert_eq!(patch["metadata"]["annotations"], json!({"mine": "1"}));
@@ -202,9 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn rotated_content_is_on_the_pods_beside_the_annotations_of_the_user() {
+        let additions = Additions { rotated_content: Some("abc"), ..NOTHING };
+        let (patch, _) = made(Some(json!({"metadata": {"annotations": {"mine": "1"}}})), additions);
+        let expected = json!({"mine": "1", "toolhive.stacklok.dev/rotated-content": "abc"});
+        assert_eq!(patch.unwrap()["metadata"]["annotations"], expected);
+    }
+
+    #[test]
     fn pull_secrets_are_there_once() {
         let names = ["a".to_owned(), "b".to_owned()];
-        let additions = Additions { service_account: "", secrets: &[], pull_secrets: &names };
+        let additions =
+            Additions { service_account: "", secrets: &[], pull_secrets: &names, rotated_content: None };
         let (patch, _) = made(Some(json!({"spec": {"imagePullSecrets": [{"name": "b"}]}})), additions);
         assert_eq!(patch.unwrap()["spec"]["imagePullSecrets"], json!([{"name": "b"}, {"name": "a"}]));
     }

@@ -12,7 +12,8 @@ use thv_api::shared::{SessionProvider, SessionStorage};
 
 use super::resolved::Resolved;
 use super::restart;
-use crate::resolve::{Cause, Outcome, Unusable};
+use crate::resolve::{Cause, ExternalAuthMethod, Outcome, Unusable};
+use crate::rotation;
 use crate::snapshot::Snapshot;
 
 /// A condition for each reference that has one. A reference that is gone has none.
@@ -117,9 +118,7 @@ const fn external_auth_reason(cause: Cause) -> ExternalAuthConfigValidated {
         Cause::Invalid => ExternalAuthConfigValidated::ValidationFailed,
         Cause::Unsupported => ExternalAuthConfigValidated::EnterpriseRequired,
         Cause::SeveralUpstreams => ExternalAuthConfigValidated::MultiUpstreamNotSupported,
-        Cause::Incomplete | Cause::NotReady | Cause::WrongType | Cause::Unfit => {
-            ExternalAuthConfigValidated::InvalidConfig
-        }
+        Cause::Incomplete | Cause::WrongType | Cause::Unfit => ExternalAuthConfigValidated::InvalidConfig,
     }
 }
 
@@ -128,7 +127,7 @@ const fn auth_server_reason(cause: Cause) -> AuthServerRefValidated {
         Cause::Absent => AuthServerRefValidated::NotFound,
         Cause::WrongType => AuthServerRefValidated::InvalidType,
         Cause::SeveralUpstreams => AuthServerRefValidated::MultiUpstreamNotSupported,
-        Cause::Incomplete | Cause::NotReady | Cause::Invalid | Cause::Unfit | Cause::Unsupported => {
+        Cause::Incomplete | Cause::Invalid | Cause::Unfit | Cause::Unsupported => {
             AuthServerRefValidated::InvalidConfig
         }
     }
@@ -143,6 +142,7 @@ fn ignored(
     let notes = [
         ("toolConfigRef", resolved.tool_config.usable().map(|it| &it.notes)),
         ("telemetryConfigRef", resolved.telemetry.usable().map(|it| &it.config.notes)),
+        ("externalAuthConfigRef", resolved.external_auth.usable().map(|it| &it.notes)),
         ("webhookConfigRef", resolved.webhooks.usable().map(|it| &it.notes)),
         ("oidcConfigRef", resolved.oidc.usable().map(|it| &it.config.notes)),
         ("authzConfigRef", resolved.authz_config_ref.usable().map(|it| &it.notes)),
@@ -155,9 +155,23 @@ fn ignored(
             notes.into_iter().flatten().map(move |note| format!("spec.{field}: {note}"))
         })
         .chain(idle_redis(&snapshot.owner.spec))
+        .chain(idle_auth(&snapshot.owner.spec, resolved))
         .chain(restart::misunderstanding(snapshot))
+        .chain(rotation::misunderstanding(&snapshot.owner.metadata))
         .collect();
     (!notes.is_empty()).then(|| observe.condition(SettingsIgnored::WithoutEffect, notes.join("; ")))
+}
+
+/// Credentials that only a virtual server in front of this one would use, where there cannot be any: it offers the
+/// members of a group.
+fn idle_auth(spec: &MCPServerSpec, resolved: &Resolved) -> Option<String> {
+    let ExternalAuthMethod::ByGateway(type_) = &resolved.external_auth.usable()?.method else { return None };
+    spec.group_ref.is_none().then(|| {
+        format!(
+            "spec.externalAuthConfigRef: type {type_} has no effect on the proxy of an MCPServer: a VirtualMCPServer that \
+             offers the server signs in with it; set groupRef, or remove the reference"
+        )
+    })
 }
 
 /// Settings of Redis in a storage that is memory.

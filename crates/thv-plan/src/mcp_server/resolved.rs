@@ -1,6 +1,6 @@
 //! What a server refers to, and what became of it.
 
-use thv_api::kinds::{MCPServerSpec, MCPToolConfigSpec, MCPWebhookConfigSpec};
+use thv_api::kinds::{MCPOIDCConfigSpec, MCPServerSpec, MCPToolConfigSpec, MCPWebhookConfigSpec};
 use thv_api::names::{children, sessions};
 
 use crate::invalid::InvalidList;
@@ -173,8 +173,8 @@ pub fn resolve(snapshot: &Snapshot<MCPServerSpec>) -> Resolved {
         | ExternalAuthMethod::ByGateway(_) => Ok(()),
     };
     let ca_source = oidc_ref
-        .and_then(|it| known.oidc_config(&it.name).found())
-        .and_then(|config| oidc::ca_bundle(&config.spec));
+        .and_then(|it| known.object::<MCPOIDCConfigSpec>(&it.name).found())
+        .and_then(|config| oidc::ca_bundle(config.spec));
     let mut resolved = Resolved {
         tool_config: tools::resolve("spec.toolConfigRef", spec.tool_config_ref.as_ref(), known),
         telemetry: telemetry::resolve(

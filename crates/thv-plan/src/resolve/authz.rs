@@ -40,9 +40,9 @@ pub struct SharedAuthz {
     pub notes: Vec<String>,
 }
 
-/// What is wrong with shared rules.
-pub fn validate(spec: &MCPAuthzConfigSpec) -> Result<(), InvalidList> {
-    document_of(spec).map(|_| ())
+/// What is wrong with shared rules, or notes about keys of them that have no effect.
+pub fn validate(spec: &MCPAuthzConfigSpec) -> Result<Vec<String>, InvalidList> {
+    document_of(spec).map(|(_, notes)| notes)
 }
 
 /// The whole document that shared rules are the inner part of.
@@ -189,7 +189,7 @@ pub(crate) fn resolve_shared(
     references: &References,
 ) -> Outcome<SharedAuthz> {
     Outcome::of(reference, |AuthzConfigRef { name }| {
-        let spec = read(path, references.authz_config(name), name)?;
+        let spec = read(path, references.object::<MCPAuthzConfigSpec>(name), name)?;
         let (document, notes) = document_of(spec).map_err(|invalid| {
             Cause::Invalid.at(path, format!("the MCPAuthzConfig {name:?} is not valid: {invalid}"))
         })?;

@@ -1,13 +1,13 @@
 //! Configuration objects that others refer to.
 
 use serde::Serialize;
-use thv_api::{Kind, Object};
+use thv_api::Kind;
 
 use super::need::{Need, check};
 use super::outcome::{Cause, Unusable};
 use crate::digest::digest;
 use crate::invalid::InvalidList;
-use crate::reference::{Read, Reference, References};
+use crate::reference::{Definition, Read, Reference, References};
 
 /// A configuration object that can be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,22 +31,22 @@ pub fn config_hash<T: Serialize>(spec: &T) -> String {
 /// What has to be read for a configuration object: the object, and what it needs in turn once it has been read.
 pub(super) fn references<S: Kind>(
     object: Reference,
-    read: Read<&Object<S>>,
+    read: Read<Definition<'_, S>>,
     needs: impl FnOnce(&S) -> Vec<Need>,
 ) -> Vec<Reference> {
-    let needs = read.found().map(|found| needs(&found.spec)).unwrap_or_default();
+    let needs = read.found().map(|found| needs(found.spec)).unwrap_or_default();
     [object].into_iter().chain(needs.iter().map(Need::reference)).collect()
 }
 
 /// The spec of a configuration object, if it is there and can be read. `path` is the field with the reference.
 pub(super) fn read<'a, S: Kind>(
     path: &str,
-    read: Read<&'a Object<S>>,
+    read: Read<Definition<'a, S>>,
     name: &str,
 ) -> Result<&'a S, Unusable> {
     let kind = S::KIND;
     match read {
-        Read::Found(object) => Ok(&object.spec),
+        Read::Found(found) => Ok(found.spec),
         Read::Absent => Err(Cause::Absent
             .at(path, format!("the {kind} {name:?} does not exist: create it, or remove the reference"))),
         Read::Malformed(why) => {

@@ -24,6 +24,8 @@ pub struct ExternalAuth {
     pub hash: String,
     /// The way.
     pub method: ExternalAuthMethod,
+    /// Settings of it that have no effect on a proxy.
+    pub notes: Vec<String>,
 }
 
 /// Ways to obtain credentials.
@@ -176,7 +178,7 @@ pub(super) fn needs(spec: &MCPExternalAuthConfigSpec) -> Vec<Need> {
 /// What has to be read for a reference to the object of this name.
 pub(crate) fn references(name: &str, known: &References) -> Vec<Reference> {
     let object = Reference::object::<MCPExternalAuthConfigSpec>(name);
-    config::references(object, known.external_auth_config(name), needs)
+    config::references(object, known.object::<MCPExternalAuthConfigSpec>(name), needs)
 }
 
 /// What becomes of a reference. `suits` says what keeps a way from suiting the object that refers to it.
@@ -187,15 +189,31 @@ pub(crate) fn resolve(
     suits: impl FnOnce(&ExternalAuthMethod) -> Result<(), Misfit>,
 ) -> Outcome<ExternalAuth> {
     Outcome::of(reference, |ExternalAuthConfigRef { name }| {
-        let spec = read(path, references.external_auth_config(name), name)?;
+        let spec = read(path, references.object::<MCPExternalAuthConfigSpec>(name), name)?;
         let unusable = |(cause, text): Misfit| {
             cause.at(path, format!("the MCPExternalAuthConfig {name:?} cannot be used: {text}"))
         };
         let method = method(spec).map_err(unusable)?;
         suits(&method).map_err(unusable)?;
         complete::<MCPExternalAuthConfigSpec>(path, &needs(spec), name, references)?;
-        Ok(ExternalAuth { name: name.clone(), hash: config_hash(spec), method })
+        Ok(ExternalAuth { name: name.clone(), hash: config_hash(spec), notes: notes(spec), method })
     })
+}
+
+/// Settings that only a gateway heeds.
+fn notes(spec: &MCPExternalAuthConfigSpec) -> Vec<String> {
+    let exchange = spec.token_exchange.as_ref().and_then(|it| it.subject_provider_name.as_ref());
+    let sts = spec.aws_sts.as_ref().and_then(|it| it.subject_provider_name.as_ref());
+    let server = spec.embedded_auth_server.as_ref().and_then(|it| it.primary_upstream_provider.as_ref());
+    [
+        ("tokenExchange.subjectProviderName", exchange),
+        ("awsSts.subjectProviderName", sts),
+        ("embeddedAuthServer.primaryUpstreamProvider", server),
+    ]
+    .into_iter()
+    .filter(|(_, value)| value.is_some_and(|value| !value.is_empty()))
+    .map(|(field, _)| format!("{field} has no effect here: only a VirtualMCPServer heeds it"))
+    .collect()
 }
 
 /// What settings mean to a proxy.

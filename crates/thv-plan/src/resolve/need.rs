@@ -68,7 +68,7 @@ impl Need {
             Holder::ConfigMap => {
                 ("ConfigMap", has(references.config_map(name), |data| data.contains_key(key)))
             }
-            Holder::Secret => ("Secret", has(references.secret(name), |keys| keys.contains(key))),
+            Holder::Secret => ("Secret", has(references.secret(name), |keys| keys.contains_key(key))),
         };
         if name.is_empty() || key.is_empty() {
             return Some((Cause::Invalid, format!("{path} needs the name of a {what} and a key in it")));
@@ -118,9 +118,6 @@ pub(super) fn check(path: &str, needs: &[Need], references: &References) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::sync::Arc;
-
     use super::*;
     use crate::reference::Referent;
 
@@ -131,8 +128,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told_all_at_once_and_can_appear() {
         let mut references = References::new();
-        let keys = BTreeSet::from(["there".to_owned()]);
-        references.insert(Reference::secret("s"), Read::Found(Referent::Secret(Arc::new(keys))));
+        references.insert(Reference::secret("s"), Read::Found(Referent::secret("u", [("there", "content")])));
         assert_eq!(check("spec.x", &[need("s", "there")], &references), Ok(()));
         let Unusable { cause, invalid } =
             check("spec.x", &[need("s", "gone"), need("t", "k")], &references).unwrap_err();

@@ -114,7 +114,11 @@ pub(crate) fn references(reference: &OIDCConfigRef, known: &References) -> Vec<R
         let bundle = ca_bundle(spec).and_then(|source| ca_bundle::need("caBundleRef", source));
         needs(spec).into_iter().chain(bundle).collect()
     };
-    config::references(Reference::object::<MCPOIDCConfigSpec>(name), known.oidc_config(name), all)
+    config::references(
+        Reference::object::<MCPOIDCConfigSpec>(name),
+        known.object::<MCPOIDCConfigSpec>(name),
+        all,
+    )
 }
 
 /// What becomes of a reference. `default_resource_url` is the URL by which clients know the object that refers, unless
@@ -135,7 +139,7 @@ fn usable(
     default: &str,
 ) -> Result<Oidc, Unusable> {
     let OIDCConfigRef { name, audience, scopes, resource_url: _ } = reference;
-    let spec = read(path, references.oidc_config(name), name)?;
+    let spec = read(path, references.object::<MCPOIDCConfigSpec>(name), name)?;
     let mut config = valid(path, spec, name, validate(spec))?;
     config.notes = notes(spec);
     if audience.trim().is_empty() {
@@ -153,7 +157,7 @@ pub(super) fn resource_url(reference: &OIDCConfigRef, default: &str) -> String {
 }
 
 /// Settings that nothing in a proxy can follow.
-fn notes(spec: &MCPOIDCConfigSpec) -> Vec<String> {
+pub(crate) fn notes(spec: &MCPOIDCConfigSpec) -> Vec<String> {
     let cluster = spec.kubernetes_service_account.as_ref();
     let one_account = cluster.is_some_and(|it| it.service_account.is_some() || it.namespace.is_some());
     let private_resource = spec.inline.as_ref().is_some_and(|it| it.protected_resource_allow_private_ip);

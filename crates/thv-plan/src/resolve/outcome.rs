@@ -29,8 +29,6 @@ pub enum Cause {
     Absent,
     /// The object exists, and something that it needs in turn does not.
     Incomplete,
-    /// The object exists, and its own status says that it does not work.
-    NotReady,
     /// What it says is not valid, whoever refers to it.
     Invalid,
     /// It is of a type that is of no use to the one that refers to it.

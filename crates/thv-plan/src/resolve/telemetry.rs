@@ -102,7 +102,11 @@ pub(crate) fn sorted_headers(otel: &OpenTelemetry) -> Vec<&SensitiveHeader> {
 /// What has to be read for a reference.
 pub(crate) fn references(reference: &TelemetryConfigRef, known: &References) -> Vec<Reference> {
     let name = &reference.name;
-    config::references(Reference::object::<MCPTelemetryConfigSpec>(name), known.telemetry_config(name), needs)
+    config::references(
+        Reference::object::<MCPTelemetryConfigSpec>(name),
+        known.object::<MCPTelemetryConfigSpec>(name),
+        needs,
+    )
 }
 
 /// What becomes of the reference of an object of this namespace and name.
@@ -132,7 +136,7 @@ fn usable(
     name: &str,
     references: &References,
 ) -> Result<Config<MCPTelemetryConfigSpec>, Unusable> {
-    let spec = read(path, references.telemetry_config(name), name)?;
+    let spec = read(path, references.object::<MCPTelemetryConfigSpec>(name), name)?;
     let config = valid(path, spec, name, validate(spec))?;
     complete::<MCPTelemetryConfigSpec>(path, &needs(spec), name, references)?;
     Ok(config)

@@ -51,7 +51,7 @@ pub(crate) fn resolve(
 }
 
 fn usable(path: &str, name: &str, references: &References) -> Result<Config<MCPToolConfigSpec>, Unusable> {
-    let spec = read(path, references.tool_config(name), name)?;
+    let spec = read(path, references.object::<MCPToolConfigSpec>(name), name)?;
     let mut config = valid(path, spec, name, validate(spec))?;
     config.notes = notes(spec);
     Ok(config)

@@ -86,7 +86,11 @@ fn webhook_needs(path: &str, webhook: &Webhook) -> Vec<Need> {
 
 /// What has to be read for a reference.
 pub(crate) fn references(WebhookConfigRef { name }: &WebhookConfigRef, known: &References) -> Vec<Reference> {
-    config::references(Reference::object::<MCPWebhookConfigSpec>(name), known.webhook_config(name), needs)
+    config::references(
+        Reference::object::<MCPWebhookConfigSpec>(name),
+        known.object::<MCPWebhookConfigSpec>(name),
+        needs,
+    )
 }
 
 /// What becomes of a reference.
@@ -99,7 +103,7 @@ pub(crate) fn resolve(
 }
 
 fn usable(path: &str, name: &str, references: &References) -> Result<Config<MCPWebhookConfigSpec>, Unusable> {
-    let spec = read(path, references.webhook_config(name), name)?;
+    let spec = read(path, references.object::<MCPWebhookConfigSpec>(name), name)?;
     let config = valid(path, spec, name, validate(spec))?;
     complete::<MCPWebhookConfigSpec>(path, &needs(spec), name, references)?;
     Ok(config)

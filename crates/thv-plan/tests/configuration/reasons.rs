@@ -112,7 +112,7 @@ fn an_object_that_cannot_be_used_as_it_is_is_not_valid() {
             "web",
             "MCPGroup",
             "tools",
-            |it| it["status"] = json!({"phase": "Failed"}),
+            |it| it["spec"] = json!({"description": 1}),
             "GroupRefValidated",
             "GroupRefNotReady",
         ),

@@ -161,7 +161,7 @@ fn a_group_does_not_keep_a_server_from_running() {
     manifests.add(
         json!({"kind": "MCPGroup", "metadata": {"name": "tools"}, "spec": {}, "status": {"phase": "Failed"}}),
     );
-    assert_eq!(unusable(&manifests.resolved("web").group).0, Cause::NotReady);
+    assert!(manifests.resolved("web").group.usable().is_some(), "what its status says is its own affair");
 }
 
 #[test]

@@ -86,11 +86,11 @@ impl Manifests {
                 Read::Found(Referent::ConfigMap(Arc::new(data)))
             }),
             Reference::Secret(name) => self.get("Secret", name).map_or(Read::Absent, |value| {
-                let keys = ["data", "stringData"].into_iter().filter_map(|field| value[field].as_object());
-                let keys = keys.flat_map(|fields| fields.keys().cloned()).collect();
-                Read::Found(Referent::Secret(Arc::new(keys)))
+                let fields = ["data", "stringData"].into_iter().filter_map(|field| value[field].as_object());
+                let content = fields.flatten().map(|(key, value)| (key, value.to_string()));
+                Read::Found(Referent::secret(name, content))
             }),
-            Reference::Referrers { kind, to } => panic!("nobody asks which {kind} refer to {to:?}"),
+            Reference::Referrers { .. } | Reference::ReferredBy(_) => panic!("nobody asks for {reference:?}"),
         }
     }
 

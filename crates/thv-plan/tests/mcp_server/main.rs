@@ -5,6 +5,8 @@ mod difference;
 #[cfg(test)]
 mod edits;
 #[cfg(test)]
+mod external_auth;
+#[cfg(test)]
 mod far_edit;
 #[cfg(test)]
 mod golden;
@@ -31,6 +33,8 @@ mod replicas;
 mod restart;
 #[cfg(test)]
 mod revision;
+#[cfg(test)]
+mod rotation;
 #[cfg(test)]
 mod sequences;
 #[cfg(test)]

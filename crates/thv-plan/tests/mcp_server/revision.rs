@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use thv_api::kinds::MCPToolConfigSpec;
-use thv_plan::{ChildKind, Decision, LiveStatefulSet, Read, Reference, Rollout, Token, hex};
+use thv_plan::{ChildKind, Decision, LiveStatefulSet, Rollout, Token, hex};
 
 use crate::support::{Scene, child, deployment, identity, template};
 
@@ -97,14 +96,10 @@ fn what_is_referred_to_and_the_operator_itself_roll_pods_as_well() {
     let mut other = scene.clone();
     other.settings().runner_image = "runner:2".to_owned();
     assert!(matches!(other.plan().revision, Some(Decision::Mint(_))));
-    let Read::Found(tools) = scene.snapshot.references.tool_config("few-tools") else { panic!() };
-    let mut tools = tools.clone();
-    tools.spec.tools_filter = Some(vec!["echo".to_owned()]);
-    let referent = thv_plan::Referent::object(tools);
-    scene
-        .snapshot
-        .references
-        .insert(Reference::object::<MCPToolConfigSpec>("few-tools"), Read::Found(referent));
+    scene.refer(json!({
+        "apiVersion": "toolhive.stacklok.dev/v1beta1", "kind": "MCPToolConfig", "metadata": {"name": "few-tools"},
+        "spec": {"toolsFilter": ["echo"]},
+    }));
     let after = scene.plan();
     assert!(matches!(after.revision, Some(Decision::Mint(_))));
     assert_eq!(stamp(&after), "1", "the generation has not moved");

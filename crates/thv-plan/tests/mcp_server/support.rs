@@ -1,6 +1,6 @@
 //! Snapshots to plan from, and what becomes of them when a plan is carried out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -296,10 +296,7 @@ fn referent(object: Value, name: &str) -> Option<(Reference, Referent)> {
         value.as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).collect()
     };
     Some(match object["kind"].as_str().unwrap() {
-        "Secret" => {
-            let keys: BTreeSet<String> = strings(&object["stringData"]).into_keys().collect();
-            (Reference::secret(name), Referent::Secret(Arc::new(keys)))
-        }
+        "Secret" => (Reference::secret(name), Referent::secret(name, strings(&object["stringData"]))),
         "ConfigMap" => (Reference::config_map(name), Referent::ConfigMap(Arc::new(strings(&object["data"])))),
         MCPGroupSpec::KIND => read::<MCPGroupSpec>(object, name),
         MCPOIDCConfigSpec::KIND => read::<MCPOIDCConfigSpec>(object, name),

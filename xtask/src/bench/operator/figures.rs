@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::baseline::Baseline;
+use super::fleet::Fleet;
 use super::run::Report;
 use crate::bench::table::Table;
 
@@ -16,9 +17,12 @@ fn memory_target(servers: f64) -> f64 {
     EMPTY + PER_SERVER * servers
 }
 
+/// The same with the mixed fleet.
+const MIXED_MEMORY: f64 = 60.0;
+
 #[expect(clippy::cast_precision_loss, reason = "nothing that is counted here comes near 2^52")]
-pub(super) fn table(servers: u32, window: Duration, baseline: &Baseline, report: &Report) -> Table {
-    let count = f64::from(servers);
+pub(super) fn table(fleet: Fleet, window: Duration, baseline: &Baseline, report: &Report) -> Table {
+    let count = fleet.servers as f64;
     let Report { convergence, phases, moments: [empty, full, rest, end], stirs } = report;
     let (here, there) = (convergence, &baseline.convergence);
     let per_server = |number: u64| number as f64 / count;
@@ -35,14 +39,16 @@ pub(super) fn table(servers: u32, window: Duration, baseline: &Baseline, report:
     let done = &full.counts;
     table.compare(
         "writes for each server",
-        baseline.writes.to_string(),
+        format!("{:.3}", per_server(baseline.writes as u64)),
         format!("{:.3}", per_server(done.all_writes())),
     );
     for (verb, number) in &done.writes {
         let name = format!("of those, {verb}");
         match verb.as_str() {
             "Apply" => table.at_most(&name, per_server(*number), baseline.children as f64, 3, ""),
-            "ApplyStatus" => table.at_most(&name, per_server(*number), per_server(*phases as u64), 3, ""),
+            "ApplyStatus" if !fleet.is_mixed() => {
+                table.at_most(&name, per_server(*number), per_server(*phases as u64), 3, "");
+            }
             _ => table.add(&name, format!("{:.3}", per_server(*number))),
         }
     }
@@ -68,7 +74,8 @@ pub(super) fn table(servers: u32, window: Duration, baseline: &Baseline, report:
     let share = end.computed.saturating_sub(rest.computed).as_secs_f64() / window.as_secs_f64().max(1.0);
     table.add(&format!("share of a core {quiet}"), format!("{:.1} %", share * 100.0));
 
-    let (mebibytes, target) = (|kibibytes: u64| kibibytes as f64 / 1024.0, memory_target(count));
+    let mebibytes = |kibibytes: u64| kibibytes as f64 / 1024.0;
+    let target = if fleet.is_mixed() { MIXED_MEMORY } else { memory_target(count) };
     let shown = |kibibytes: u64| format!("{:.1} MiB", mebibytes(kibibytes));
     table.add("resident memory before the first server", shown(empty.memory.resident));
     table.at_most("resident memory with all servers", mebibytes(full.memory.resident), target, 1, " MiB");

@@ -10,8 +10,8 @@ use thv_testbed::usage::{Memory, computed, memory};
 use thv_testbed::{Subject, free_port};
 
 use super::convergence::{Convergence, Follower};
+use super::fleet::Fleet;
 use super::scrape::{Counts, scrape};
-use super::servers;
 use crate::bench::site::Site;
 use crate::shell::say;
 
@@ -42,10 +42,10 @@ pub(super) struct Moment {
 }
 
 /// Runs the operator, gives it servers, and watches.
-pub(super) async fn measure(site: &Site, count: usize, window: Duration) -> Result<Report> {
+pub(super) async fn measure(site: &Site, fleet: Fleet, window: Duration) -> Result<Report> {
     let port = free_port()?;
     let mut operator = site.operator(port)?.args(["--resync-period", RESYNC_PERIOD]).start()?;
-    let result = follow(site, count, window, port, &operator).await;
+    let result = follow(site, fleet, window, port, &operator).await;
     let result = result.map_err(|error| error.context(format!("the operator wrote:\n{}", last(&operator))));
     operator.kill().await?;
     result
@@ -53,7 +53,7 @@ pub(super) async fn measure(site: &Site, count: usize, window: Duration) -> Resu
 
 async fn follow(
     site: &Site,
-    count: usize,
+    fleet: Fleet,
     window: Duration,
     port: u16,
     operator: &Subject,
@@ -62,12 +62,12 @@ async fn follow(
     let moment = |counts| anyhow::Ok(Moment { counts, memory: memory(id)?, computed: computed(id)? });
     let empty = moment(counts_when(port, "the operator leads", |counts| counts.leads).await?)?;
 
+    let count = fleet.servers;
     say(&format!("the operator gets {count} servers"));
     let api = site.api();
     let mut follower = Follower::start(site).await?;
     // The operator works by itself.
-    let convergence =
-        follower.converge(site, count, servers::create(&api, count, drop), async { Ok(()) }).await?;
+    let convergence = follower.converge(site, count, fleet.create(site, drop), async { Ok(()) }).await?;
 
     let pods = site.api();
     loop_until("every server has a pod", async || Ok(pod_count(&pods).await? >= count)).await?;

@@ -23,7 +23,7 @@ impl Kind for MCPExternalAuthConfigSpec {
     const SINGULAR: &'static str = "mcpexternalauthconfig";
     const SHORT_NAMES: &'static [&'static str] = &["extauth", "mcpextauth"];
     const COLUMNS: &'static [Column] =
-        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::AGE];
+        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
     const DESCRIPTION: &'static str = "How to obtain credentials for something outside the proxy. Servers \
          refer to it by externalAuthConfigRef or authServerRef.";
 }

@@ -18,6 +18,7 @@ use crate::invalid::InvalidList;
 use crate::reference::{Reference, References};
 
 pub(super) use self::needs::needs;
+pub(crate) use self::upstream::without_identity;
 
 /// Scopes that an authorization server offers when nobody says otherwise.
 const DEFAULT_SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
@@ -209,7 +210,7 @@ pub(crate) fn resolve(
     fits: impl FnOnce(&EmbeddedAuthServer) -> Result<(), Misfit>,
 ) -> Outcome<AuthServer> {
     Outcome::of(reference, |AuthServerRef { kind: AuthServerKind::MCPExternalAuthConfig, name }| {
-        let spec = read(path, references.external_auth_config(name), name)?;
+        let spec = read(path, references.object::<MCPExternalAuthConfigSpec>(name), name)?;
         let server = embedded(path, spec, name)?;
         let sound = || external_auth::validate(spec).map_err(|invalid| (Cause::Invalid, invalid.to_string()));
         single_upstream(server).and_then(|()| sound()).and_then(|()| fits(server)).map_err(

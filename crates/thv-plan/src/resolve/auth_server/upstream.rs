@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use thv_api::auth_server::{
-    DynamicRegistration, OAuth2Upstream, OidcUpstream, UpstreamProvider, UpstreamType,
+    DynamicRegistration, EmbeddedAuthServer, OAuth2Upstream, OidcUpstream, UpstreamProvider, UpstreamType,
 };
 use thv_api::names::env;
 
@@ -21,6 +21,18 @@ const RESERVED_PARAMS: [&str; 8] = [
     "code_challenge_method",
     "nonce",
 ];
+
+/// The names of OAuth 2 providers that do not say who the user is: nobody asks them, and nothing in their tokens tells.
+pub(crate) fn without_identity(server: &EmbeddedAuthServer) -> Vec<&str> {
+    let is_silent = |upstream: &&UpstreamProvider| {
+        let oauth2 = upstream.oauth2_config.as_ref();
+        oauth2.is_some_and(|oauth2| oauth2.user_info.is_none() && oauth2.identity_from_token.is_none())
+    };
+    let silent = server.upstream_providers.iter().filter(is_silent);
+    let mut names: Vec<&str> = silent.map(|upstream| upstream.name.as_str()).collect();
+    names.sort_unstable();
+    names
+}
 
 /// What is wrong with identity providers.
 pub(super) fn validate_upstreams(upstreams: &[UpstreamProvider]) -> Result<(), InvalidList> {

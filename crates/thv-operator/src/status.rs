@@ -1,0 +1,71 @@
+//! Writing the status: at most once a pass, and not for what is there already.
+
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::json;
+use thv_plan::Planned;
+
+use crate::clock;
+use crate::engine::PassError;
+use crate::hash::hash;
+use crate::own_writes::OwnWrite;
+use crate::projection::object::{Cached, status_digest};
+use crate::reconcile::{Again, Pass};
+
+/// What became of a status.
+pub(crate) enum StatusWrite {
+    /// It is there already.
+    Unchanged,
+    /// It is not urgent, and is written after this time.
+    Later(Duration),
+    /// It was written. The object has this metadata now.
+    Written(Box<ObjectMeta>),
+}
+
+impl StatusWrite {
+    /// How long until the status is to be written.
+    pub(crate) const fn again(&self) -> Again {
+        match self {
+            Self::Later(wait) => Some(*wait),
+            Self::Unchanged | Self::Written(_) => None,
+        }
+    }
+}
+
+/// How long a status may wait, if there is another one that was written lately and nothing urgent has changed since.
+fn may_wait<S: Planned>(cached: &Cached<S>, status: &S::Status, interval: Duration) -> Again {
+    let urgent = |status: &S::Status| status_digest(&json!(S::urgent(status)));
+    if urgent(&cached.our_status()?) != urgent(status) {
+        return None;
+    }
+    // A clock that is ahead of ours makes nobody wait longer.
+    let age = Duration::try_from(clock::now().duration_since(cached.status_written?)).unwrap_or_default();
+    interval.checked_sub(age).filter(|wait| !wait.is_zero())
+}
+
+impl<S: Planned> Pass<'_, S> {
+    /// Applies the status if it is not what is there already, and tells of what has turned.
+    pub(crate) async fn write_status(
+        &self,
+        cached: &Cached<S>,
+        status: &S::Status,
+    ) -> Result<StatusWrite, PassError> {
+        let value = json!(status);
+        let digest = status_digest(&value);
+        if cached.status == Some(hash(&digest)) {
+            return Ok(StatusWrite::Unchanged);
+        }
+        if let Some(wait) = may_wait(cached, status, self.engine.status_interval) {
+            return Ok(StatusWrite::Later(wait));
+        }
+        self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
+        let uid = cached.metadata().uid.as_deref().unwrap_or_default();
+        let changed = self.engine.writer.apply_status::<S>(&self.key.object, uid, &value).await?;
+        self.engine.own_writes.written(&self.key, OwnWrite::Status(&digest));
+        self.note(&changed);
+        let before = cached.live_status().map(S::conditions).unwrap_or_default();
+        self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
+        Ok(StatusWrite::Written(Box::new(changed.metadata)))
+    }
+}

@@ -1,0 +1,51 @@
+//! `MCPRemoteProxy`: what it refers to.
+
+use std::collections::BTreeSet;
+
+use thv_api::kinds::{MCPRemoteProxy, MCPRemoteProxySpec};
+
+use crate::planned::Refers;
+use crate::reference::{Reference, References};
+use crate::resolve::{auth_server, authz, external_auth, group, oidc, telemetry, tools};
+use crate::settings::Settings;
+
+impl Refers for MCPRemoteProxySpec {
+    /// The objects of the API that a proxy refers to. Every field is here, so that a new one cannot be forgotten.
+    fn refs(proxy: &MCPRemoteProxy, known: &References, _: &Settings) -> BTreeSet<Reference> {
+        let Self {
+            remote_url: _,
+            allow_private_endpoint: _,
+            transport: _,
+            proxy_port: _,
+            oidc_config_ref,
+            external_auth_config_ref,
+            auth_server_ref,
+            header_forward: _,
+            authz_config: _,
+            authz_config_ref,
+            audit: _,
+            tool_config_ref,
+            telemetry_config_ref,
+            resources: _,
+            service_account: _,
+            pod_template_spec: _,
+            trust_proxy_headers: _,
+            endpoint_prefix: _,
+            resource_overrides: _,
+            group_ref,
+            session_affinity: _,
+            replicas: _,
+            session_storage: _,
+        } = &proxy.spec;
+        let all = [
+            oidc_config_ref.as_ref().map(|it| oidc::references(it, known)),
+            authz_config_ref.as_ref().map(authz::shared_references),
+            tool_config_ref.as_ref().map(tools::references),
+            external_auth_config_ref.as_ref().map(|it| external_auth::references(&it.name, known)),
+            auth_server_ref.as_ref().map(|it| auth_server::references(it, known)),
+            telemetry_config_ref.as_ref().map(|it| telemetry::references(it, known)),
+            group_ref.as_ref().map(group::references),
+        ];
+        all.into_iter().flatten().flatten().collect()
+    }
+}

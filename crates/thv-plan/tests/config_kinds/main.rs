@@ -1,0 +1,6 @@
+//! What is said of objects that only hold configuration.
+
+#[cfg(test)]
+mod status;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,73 @@
+//! The manifests in `examples/configuration` are accepted, valid, and used by the server that comes with each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use kube::api::DynamicObject;
+use serde_json::Value;
+use thv_testbed::{Space, in_namespace, wait};
+
+use super::Operator;
+use super::rules::api_of;
+use crate::fixture::apply;
+
+/// All manifests, by the name of the file.
+fn manifests() -> Result<BTreeMap<String, Vec<Value>>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/configuration");
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().context("an example has no name")?.to_string_lossy().into_owned();
+        all.insert(name, serde_saphyr::from_multiple(&fs::read_to_string(&path)?)?);
+    }
+    Ok(all)
+}
+
+/// Whether an object says of itself that all is well, as far as that can be without pods.
+fn is_well(object: &DynamicObject) -> bool {
+    let status = &object.data["status"];
+    let is_observed = status["observedGeneration"].as_i64() == object.metadata.generation;
+    let is_about_pods = |condition: &&Value| condition["type"] == "Ready";
+    let mut conditions = status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
+    let good = ["Valid", "MCPServersChecked", "SpecValid"];
+    let is_fine = |condition: &Value| {
+        let name = condition["type"].as_str().unwrap_or_default();
+        let wants = good.contains(&name) || name.ends_with("Validated");
+        !wants || condition["status"] == "True"
+    };
+    is_observed && conditions.all(is_fine)
+}
+
+async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Value]) -> Result<()> {
+    let mut kinds = Vec::new();
+    for object in objects {
+        let api = api_of(space, object);
+        let its_name = object["metadata"]["name"].as_str().context("an example has no name")?;
+        apply(&api, its_name, "user", object).await.with_context(|| format!("{name}.yaml"))?;
+        kinds.push((object["kind"].as_str().unwrap_or_default(), api, its_name));
+    }
+    ensure!(kinds.iter().any(|(kind, _, its_name)| *kind == "MCPServer" && *its_name == name), "{name}");
+    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| *kind != "Secret") {
+        let well = wait::until(api, its_name, "it says that all is well", is_well).await;
+        let found = well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
+        let ignored = wait::has_condition(&found, "SettingsIgnored", "True");
+        ensure!(!ignored, "a setting of the {kind} in {name}.yaml has no effect");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_example_of_configuration_is_valid_and_used() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests()?;
+        ensure!(all.len() >= 7, "there is an example for each kind of configuration");
+        for (name, objects) in &all {
+            try_out(&space, &operator, name, objects).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
