@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use thv_plan::{Backoff, Contention};
 use tokio::time::Instant;
@@ -31,6 +32,8 @@ pub(crate) struct OwnWrites(Mutex<BTreeMap<Key, Entry>>);
 struct Entry {
     /// The digest, as a number.
     status: Option<u64>,
+    /// When the status was written.
+    told: Option<Instant>,
     finalizer: bool,
     takeover: bool,
     contention: Option<Box<Contention>>,
@@ -63,10 +66,19 @@ impl OwnWrites {
             entry.contention.get_or_insert_default().repaired(Instant::now().into_std());
         }
         match write {
-            OwnWrite::Status(digest) => entry.status = Some(hash(digest)),
+            OwnWrite::Status(digest) => {
+                entry.status = Some(hash(digest));
+                entry.told = Some(Instant::now());
+            }
             OwnWrite::Finalizer => entry.finalizer = true,
             OwnWrite::Takeover => entry.takeover = true,
         }
+    }
+
+    /// How long ago the status of an object was written, if this process did it.
+    pub(crate) fn status_age(&self, key: &Key) -> Option<Duration> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(key)?.told.map(|told| told.elapsed())
     }
 
     /// Forgets an object that is gone.

@@ -6,7 +6,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::json;
 use thv_plan::Planned;
 
-use crate::clock;
 use crate::engine::PassError;
 use crate::hash::hash;
 use crate::own_writes::OwnWrite;
@@ -33,17 +32,6 @@ impl StatusWrite {
     }
 }
 
-/// How long a status may wait, if there is another one that was written lately and nothing urgent has changed since.
-fn may_wait<S: Planned>(cached: &Cached<S>, status: &S::Status, interval: Duration) -> Again {
-    let urgent = |status: &S::Status| status_digest(&json!(S::urgent(status)));
-    if urgent(&cached.our_status()?) != urgent(status) {
-        return None;
-    }
-    // A clock that is ahead of ours makes nobody wait longer.
-    let age = Duration::try_from(clock::now().duration_since(cached.status_written?)).unwrap_or_default();
-    interval.checked_sub(age).filter(|wait| !wait.is_zero())
-}
-
 impl<S: Planned> Pass<'_, S> {
     /// Applies the status if it is not what is there already, and tells of what has turned.
     pub(crate) async fn write_status(
@@ -56,7 +44,7 @@ impl<S: Planned> Pass<'_, S> {
         if cached.status == Some(hash(&digest)) {
             return Ok(StatusWrite::Unchanged);
         }
-        if let Some(wait) = may_wait(cached, status, self.engine.status_interval) {
+        if let Some(wait) = self.may_wait(cached, status) {
             return Ok(StatusWrite::Later(wait));
         }
         self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
@@ -67,5 +55,13 @@ impl<S: Planned> Pass<'_, S> {
         let before = cached.live_status().map(S::conditions).unwrap_or_default();
         self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;
         Ok(StatusWrite::Written(Box::new(changed.metadata)))
+    }
+
+    /// How long a status may wait, if this process has written another one lately and nothing urgent has changed since.
+    fn may_wait(&self, cached: &Cached<S>, status: &S::Status) -> Again {
+        let age = self.engine.own_writes.status_age(&self.key)?;
+        let wait = self.engine.status_interval.checked_sub(age).filter(|wait| !wait.is_zero())?;
+        let urgent = |status: &S::Status| status_digest(&json!(S::urgent(status)));
+        (urgent(&cached.our_status()?) == urgent(status)).then_some(wait)
     }
 }

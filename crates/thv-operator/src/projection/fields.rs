@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists come sorted, since
-/// their order is not ours.
+/// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists and of sets come
+/// sorted, since their order is not ours.
 pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
     let Some(fields) = fields.as_object() else { return value.clone() };
     let keys = fields.keys().filter(|key| key.as_str() != ".");
@@ -25,13 +25,14 @@ pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
             }
             let mut part: Vec<Value> = Vec::new();
             for key in keys {
-                let Some(wanted) =
-                    key.strip_prefix("k:").and_then(|text| serde_json::from_str::<Value>(text).ok())
-                else {
-                    continue;
+                let read = |prefix| {
+                    key.strip_prefix(prefix).and_then(|text| serde_json::from_str::<Value>(text).ok())
                 };
-                let found = items.iter().find(|item| has_key(item, &wanted));
-                part.extend(found.zip(fields.get(key)).map(|(item, below)| restrict(item, below)));
+                if let Some(wanted) = read("k:") {
+                    let found = items.iter().find(|item| has_key(item, &wanted));
+                    part.extend(found.zip(fields.get(key)).map(|(item, below)| restrict(item, below)));
+                }
+                part.extend(read("v:").filter(|wanted| items.contains(wanted)));
             }
             sorted(Value::Array(part))
         }
@@ -61,6 +62,7 @@ mod tests {
         let value = json!({
             "phase": "Ready", "url": "u", "nested": {"a": 1, "b": 2}, "whole": {"x": [1]},
             "conditions": [{"type": "B", "status": "True", "extra": 1}, {"type": "A", "status": "False"}, {"type": "C"}],
+            "members": ["b", "a", "theirs"],
         });
         let fields = json!({
             "f:phase": {}, "f:nested": {"f:a": {}}, "f:whole": {},
@@ -69,10 +71,12 @@ mod tests {
                 "k:{\"type\":\"B\"}": {".": {}, "f:type": {}, "f:status": {}},
                 "k:{\"type\":\"D\"}": {".": {}},
             },
+            "f:members": {"v:\"a\"": {}, "v:\"b\"": {}, "v:\"gone\"": {}},
         });
         let expected = json!({
             "phase": "Ready", "nested": {"a": 1}, "whole": {"x": [1]},
             "conditions": [{"status": "False", "type": "A"}, {"status": "True", "type": "B"}],
+            "members": ["a", "b"],
         });
         assert_eq!(restrict(&value, &fields), expected);
     }

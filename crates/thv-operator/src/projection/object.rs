@@ -34,8 +34,6 @@ pub(crate) struct Cached<S: Kind> {
     pub(crate) malformed_status: Option<Box<S::Status>>,
     /// The digest of the part of the status that we have applied, as a number; nothing if we have applied none.
     pub status: Option<u64>,
-    /// When we have applied it, by the clock of the API server.
-    pub status_written: Option<Timestamp>,
     /// The types of the conditions that we have applied. Others may have theirs.
     pub(crate) conditions: Box<[String]>,
     /// Whether the Go operator's part of the status is to be taken over.
@@ -179,9 +177,7 @@ fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings
 
 fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
     let Raw { metadata, value, kind: PhantomData } = raw;
-    let entry = status_entry(&metadata);
-    let status_written = entry.and_then(|entry| entry.time.as_ref()).map(|time| time.0);
-    let status = entry.and_then(|entry| applied_status(entry, &value));
+    let status = applied_status(&metadata, &value);
     let takeover = takeover::is_due(&metadata, Part::Status);
     let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(&metadata, key)?)));
     let requested = requested.collect();
@@ -208,7 +204,6 @@ fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
         malformed_status,
         conditions: status.as_ref().map(condition_types).unwrap_or_default(),
         status: status.as_ref().map(|status| hash(status_digest(status))),
-        status_written,
         takeover,
         requested,
     }
@@ -225,14 +220,10 @@ fn written_at(metadata: &ObjectMeta, annotation: &str) -> Option<Timestamp> {
     times.map(|time| time.0).min()
 }
 
-/// What says which part of the status we have applied.
-fn status_entry(metadata: &ObjectMeta) -> Option<&ManagedFieldsEntry> {
-    let mut entries = metadata.managed_fields.iter().flatten();
-    entries.find(|entry| is_of(entry, field_managers::OPERATOR, "Apply", "status"))
-}
-
 /// The part of a status that we have applied.
-fn applied_status(entry: &ManagedFieldsEntry, object: &Value) -> Option<Value> {
+fn applied_status(metadata: &ObjectMeta, object: &Value) -> Option<Value> {
+    let mut entries = metadata.managed_fields.iter().flatten();
+    let entry = entries.find(|entry| is_of(entry, field_managers::OPERATOR, "Apply", "status"))?;
     let fields = entry.fields_v1.as_ref()?.0.get("f:status")?;
     Some(restrict(object.get("status")?, fields))
 }

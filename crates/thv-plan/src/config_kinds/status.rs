@@ -66,8 +66,9 @@ pub(super) fn of_a_failure<S: ConfigKind>(
 ) -> ConfigStatus {
     let mut status = before.cloned().unwrap_or_default();
     let valid = match failure {
-        Failure::Unknown(message) => observe.unknown(S::INVALID, message),
-        Failure::Refused(message) | Failure::Malformed(message) => {
+        // What is refused is our finalizer. That says nothing about the settings.
+        Failure::Unknown(message) | Failure::Refused(message) => observe.unknown(S::INVALID, message),
+        Failure::Malformed(message) => {
             status.observed_generation = Some(observe.generation());
             observe.condition(S::INVALID, message)
         }
