@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use thv_api::Malformed;
-use thv_plan::{Failure, Planned};
+use thv_plan::{Failure, Planned, canonical};
 
 use crate::engine::PassError;
 use crate::projection::object::Cached;
@@ -71,7 +71,7 @@ fn essence(status: Value, stable: &str) -> Value {
         Value::String(text) if text.starts_with(stable) => stable.into(),
         Value::Array(items) => {
             let mut items: Vec<Value> = items.into_iter().map(|item| essence(item, stable)).collect();
-            items.sort_by_key(ToString::to_string);
+            items.sort_by_cached_key(canonical);
             items.into()
         }
         Value::Object(fields) => {

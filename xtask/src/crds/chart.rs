@@ -5,6 +5,7 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use thv_plan::canonical;
 
 use super::files::Files;
 use super::yaml;
@@ -24,8 +25,8 @@ pub(super) fn add(files: &mut Files, crds: &[Value]) -> Result<()> {
         "appVersion": env!("CARGO_PKG_VERSION"),
     });
     files.texts.insert(format!("{FOLDER}/Chart.yaml"), document(&chart)?);
-    let schema = format!("{:#}\n", values_schema());
-    files.texts.insert(format!("{FOLDER}/values.schema.json"), schema);
+    let schema: Value = serde_json::from_str(&canonical(&values_schema()))?;
+    files.texts.insert(format!("{FOLDER}/values.schema.json"), format!("{schema:#}\n"));
 
     let templates = format!("{FOLDER}/templates");
     for crd in crds {

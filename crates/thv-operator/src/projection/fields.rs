@@ -1,6 +1,7 @@
 //! Field ownership, as `managedFields` tells it.
 
 use serde_json::{Map, Value};
+use thv_plan::canonical;
 
 /// The part of `value` that a set of fields (in the form of `FieldsV1`) covers. Items of keyed lists and of sets come
 /// sorted, since their order is not ours.
@@ -40,10 +41,10 @@ pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
     }
 }
 
-/// Sorts the items of a list, so that two lists of the same items are equal.
+/// Sorts the items of a list, so that two lists of the same items are equal, whatever the order of keys in them.
 pub(crate) fn sorted(list: Value) -> Value {
     let Value::Array(mut items) = list else { return list };
-    items.sort_by_key(ToString::to_string);
+    items.sort_by_cached_key(canonical);
     Value::Array(items)
 }
 
@@ -79,5 +80,14 @@ mod tests {
             "members": ["a", "b"],
         });
         assert_eq!(restrict(&value, &fields), expected);
+    }
+
+    #[test]
+    fn items_are_sorted_whatever_the_order_of_their_keys() {
+        let read = |text| sorted(serde_json::from_str(text).unwrap());
+        assert_eq!(
+            read(r#"[{"a": 2, "b": 1}, {"a": 1, "b": 2}]"#),
+            read(r#"[{"b": 1, "a": 2}, {"b": 2, "a": 1}]"#)
+        );
     }
 }

@@ -7,11 +7,11 @@ use thv_api::shared::{AuthzConfig, AuthzConfigMap, AuthzConfigRef, AuthzSource, 
 use thv_config::Json;
 use thv_config::authz::{AuthzDocument, CedarConfig};
 
-use super::authz_document::{decode, parse, validate_document};
+use super::authz_document::{decode, parse, rules_key, validate_document, validate_rules};
 use super::config::{config_hash, read};
 use super::need::{Need, check};
 use super::outcome::{Cause, Outcome, Unusable};
-use crate::invalid::InvalidList;
+use crate::invalid::{Invalid, InvalidList};
 use crate::reference::{Read, Reference, References};
 
 /// Authorization rules that stand in an object or in a ConfigMap that it names.
@@ -23,7 +23,7 @@ pub struct Authz {
     pub config_map: String,
     /// The key in it.
     pub key: String,
-    /// Keys of the document that have no effect.
+    /// What of the document has no effect.
     pub notes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct SharedAuthz {
     pub hash: String,
     /// The rules.
     pub document: AuthzDocument,
-    /// Keys of the document that have no effect.
+    /// What of the document has no effect.
     pub notes: Vec<String>,
 }
 
@@ -49,26 +49,20 @@ pub fn validate(spec: &MCPAuthzConfigSpec) -> Result<Vec<String>, InvalidList> {
 fn document_of(spec: &MCPAuthzConfigSpec) -> Result<(AuthzDocument, Vec<String>), InvalidList> {
     let MCPAuthzConfigSpec { type_, config } = spec;
     let mut invalid = InvalidList::default();
-    let key = match type_.as_str() {
-        AuthzDocument::CEDAR => Some("cedar"),
-        AuthzDocument::HTTP => Some("pdp"),
-        _ => None,
-    };
+    let key = rules_key(type_);
     invalid.unless(key.is_some(), "type", "is not known: use cedarv1 or httpv1");
     invalid.unless(!config.0.is_empty(), "config", "is empty: write the rules");
     invalid.finish()?;
     let envelope = json!({"version": AuthzDocument::VERSION, "type": type_, key.unwrap_or_default(): config});
+    let (document, mut notes) = json_of(&envelope)
+        .and_then(|json| decode(&json))
+        .map_err(|error| InvalidList::from(Invalid::new("config", error)))?;
     let mut invalid = InvalidList::default();
-    match json_of(&envelope).and_then(|json| decode(&json)) {
-        Ok((document, notes)) => {
-            invalid.below("config", validate_document(&document));
-            invalid.finish().map(|()| (document, notes))
-        }
-        Err(text) => {
-            invalid.add("config", text);
-            invalid.finish().map(|()| (AuthzDocument::default(), Vec::new()))
-        }
+    match validate_rules(&document).transpose() {
+        Ok(found) => notes.extend(found.iter().flatten().map(|note| format!("config.{note}"))),
+        Err(rules) => invalid.below("config", Err(rules)),
     }
+    invalid.finish().map(|()| (document, notes))
 }
 
 fn json_of(value: &Value) -> Result<Json, String> {
@@ -95,6 +89,10 @@ pub(crate) fn needs(authz: &AuthzConfig) -> Vec<Need> {
 
 fn file_key(key: &str) -> &str {
     if key.is_empty() { children::keys::AUTHZ } else { key }
+}
+
+fn place(AuthzConfigMap { name, key }: &AuthzConfigMap) -> String {
+    format!("the key {:?} of the ConfigMap {name:?}", file_key(key))
 }
 
 /// What becomes of the rules of an object. Those that stand in the object itself get a ConfigMap of the name `inline`.
@@ -138,9 +136,31 @@ fn usable(
             }
         }
     }
-    validate_document(&rules.document)
-        .map_err(|invalid| Cause::Invalid.at(path, format!("authzConfig: {invalid}")))?;
+    let notes = match config_map {
+        None => validate_inline(&rules.document)
+            .map_err(|invalid| Cause::Invalid.at(path, format!("authzConfig: {invalid}")))?,
+        Some(map) => validate_document(&rules.document)
+            .map_err(|invalid| Cause::Invalid.at(path, format!("{}: {invalid}", place(map))))?,
+    };
+    rules.notes.extend(notes);
     Ok(rules)
+}
+
+/// What is wrong with inline rules, at the fields of the object that the keys of the document come from.
+fn validate_inline(document: &AuthzDocument) -> Result<Vec<String>, InvalidList> {
+    match validate_rules(document).transpose() {
+        Ok(notes) => Ok(notes.iter().flatten().map(|note| format!("inline.{note}")).collect()),
+        Err(invalid) => Err(invalid.into_iter().map(inline_field).collect()),
+    }
+}
+
+fn inline_field(Invalid { path, message }: Invalid) -> Invalid {
+    let path = match (path.as_str(), path.strip_prefix("entities_json")) {
+        ("group_entity_type", _) => "groupEntityType".to_owned(),
+        (_, Some(entity)) => format!("inline.entitiesJson{entity}"),
+        (other, None) => format!("inline.{other}"),
+    };
+    Invalid { path, message }
 }
 
 fn from_inline(inline: &InlineAuthz, config_map: &str) -> Authz {
@@ -161,8 +181,7 @@ fn from_inline(inline: &InlineAuthz, config_map: &str) -> Authz {
 
 fn from_config_map(path: &str, map: &AuthzConfigMap, references: &References) -> Result<Authz, Unusable> {
     let AuthzConfigMap { name, key } = map;
-    let key = file_key(key);
-    let place = format!("the key {key:?} of the ConfigMap {name:?}");
+    let (key, place) = (file_key(key), place(map));
     let text = match references.config_map(name) {
         Read::Found(data) => data.get(key).map(String::as_str).unwrap_or_default(),
         Read::Absent | Read::Malformed(_) => "",
@@ -198,81 +217,4 @@ pub(crate) fn resolve_shared(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::reference::Referent;
-
-    fn map_with(text: &str) -> References {
-        let mut references = References::new();
-        let data = BTreeMap::from([("authz.json".to_owned(), text.to_owned())]);
-        let found = Read::Found(Referent::ConfigMap(Arc::new(data)));
-        references.insert(Reference::config_map("rules"), found);
-        references
-    }
-
-    fn from_map() -> AuthzConfig {
-        serde_json::from_value(
-            json!({"type": "configMap", "configMap": {"name": "rules"}, "groupClaimName": "g"}),
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn rules_from_a_config_map_are_read_as_yaml_or_json() {
-        let yaml = "version: '1.0'\ntype: cedarv1\ncedar:\n  policies:\n  - permit(principal, action, resource);\n  \
-                    entities_json: '[]'\n";
-        let json = r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":["permit(principal, action, resource);"],
-            "entities_json":"[]","group_claim_name":"other"}}"#;
-        for text in [yaml, json] {
-            let outcome = resolve("spec.authzConfig", Some(&from_map()), &map_with(text), "web");
-            let Outcome::Usable(authz) = outcome else { panic!("{outcome:?}") };
-            let cedar = authz.document.cedar.unwrap();
-            assert_eq!(cedar.policies.len(), 1);
-            assert_eq!(cedar.group_claim_name, "g");
-        }
-    }
-
-    #[test]
-    fn rules_that_are_not_there_are_waited_for_and_nonsense_is_not() {
-        let cases = [
-            (References::new(), Cause::Incomplete),
-            (map_with(" "), Cause::Incomplete),
-            (map_with("{"), Cause::Invalid),
-            (map_with(r#"{"version":"1.0","type":"other"}"#), Cause::Invalid),
-            (map_with(r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":[]}}"#), Cause::Invalid),
-        ];
-        for (references, expected) in cases {
-            let outcome = resolve("spec.authzConfig", Some(&from_map()), &references, "web");
-            assert_eq!(outcome.unusable().unwrap().cause, expected);
-        }
-    }
-
-    #[test]
-    fn keys_that_nobody_knows_are_noted() {
-        let text = r#"{"version":"1.0","type":"cedarv1","cedar":{"policies":["p"],"polices":[]}}"#;
-        let outcome = resolve("spec.authzConfig", Some(&from_map()), &map_with(text), "web");
-        assert_eq!(outcome.usable().unwrap().notes.len(), 1);
-    }
-
-    #[test]
-    fn shared_rules_are_checked_by_type() {
-        let check = |value: Value| validate(&serde_json::from_value(value).unwrap());
-        check(json!({"type": "cedarv1", "config": {"policies": ["p"]}})).unwrap();
-        check(json!({"type": "httpv1", "config": {"http": {"url": "https://pdp"}, "claim_mapping": "mpe"}}))
-            .unwrap();
-        for bad in [
-            json!({"type": "opa", "config": {"a": 1}}),
-            json!({"type": "cedarv1", "config": {}}),
-            json!({"type": "cedarv1", "config": {"policies": []}}),
-            json!({"type": "cedarv1", "config": {"policies": "p"}}),
-            json!({"type": "cedarv1", "config": {"policies": ["p"], "entities_json": "{}"}}),
-            json!({"type": "httpv1", "config": {"claim_mapping": "mpe"}}),
-            json!({"type": "httpv1", "config": {"http": {"url": "https://pdp"}, "claim_mapping": "x"}}),
-        ] {
-            assert!(check(bad.clone()).is_err(), "{bad}");
-        }
-    }
-}
+mod tests;

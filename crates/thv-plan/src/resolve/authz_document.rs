@@ -1,8 +1,9 @@
 //! Authorization documents: reading and checking them.
 
-use serde_json::Value;
 use thv_config::Json;
 use thv_config::authz::{AuthzDocument, CedarConfig, PdpConfig, PdpHttp};
+#[cfg(feature = "policy")]
+use thv_policy::cedar::Validation;
 
 use super::url::web_url_error;
 use crate::invalid::InvalidList;
@@ -30,22 +31,40 @@ pub(super) fn decode(json: &Json) -> Result<(AuthzDocument, Vec<String>), String
     Ok((decoded.value, notes.collect()))
 }
 
-/// What is wrong with a document.
-pub(super) fn validate_document(document: &AuthzDocument) -> Result<(), InvalidList> {
-    let AuthzDocument { version, type_, cedar, pdp } = document;
-    let mut invalid = InvalidList::default();
-    invalid.required(version, "version");
-    match (type_.as_str(), cedar, pdp) {
-        (AuthzDocument::CEDAR, Some(cedar), _) => invalid.below("cedar", validate_cedar(cedar)),
-        (AuthzDocument::CEDAR, None, _) => invalid.add("cedar", "is missing: write the policies"),
-        (AuthzDocument::HTTP, _, Some(pdp)) => invalid.below("pdp", validate_pdp(pdp)),
-        (AuthzDocument::HTTP, _, None) => invalid.add("pdp", "is missing: name the service that decides"),
-        _ => invalid.add("type", "is not known: use cedarv1 or httpv1"),
+/// The key of a document that has the rules of a type, if the type is known.
+pub(super) fn rules_key(type_: &str) -> Option<&'static str> {
+    match type_ {
+        AuthzDocument::CEDAR => Some("cedar"),
+        AuthzDocument::HTTP => Some("pdp"),
+        _ => None,
     }
-    invalid.finish()
 }
 
-fn validate_cedar(cedar: &CedarConfig) -> Result<(), InvalidList> {
+/// What is wrong with a document, else notes about what in it has no effect.
+pub(super) fn validate_document(document: &AuthzDocument) -> Result<Vec<String>, InvalidList> {
+    let mut invalid = InvalidList::default();
+    let mut notes = Vec::new();
+    invalid.required(&document.version, "version");
+    match (rules_key(&document.type_), validate_rules(document)) {
+        (None, _) => invalid.add("type", "is not known: use cedarv1 or httpv1"),
+        (Some(key), None) => invalid.add(key, "is missing: write the rules"),
+        (Some(key), Some(Err(rules))) => invalid.below(key, Err(rules)),
+        (Some(key), Some(Ok(found))) => notes.extend(found.iter().map(|note| format!("{key}.{note}"))),
+    }
+    invalid.finish().map(|()| notes)
+}
+
+/// What is wrong with the rules in a document, else notes about them. Nothing if there are no rules of its type.
+pub(super) fn validate_rules(document: &AuthzDocument) -> Option<Result<Vec<String>, InvalidList>> {
+    let AuthzDocument { version: _, type_, cedar, pdp } = document;
+    match type_.as_str() {
+        AuthzDocument::CEDAR => cedar.as_ref().map(validate_cedar),
+        AuthzDocument::HTTP => pdp.as_ref().map(|pdp| validate_pdp(pdp).map(|()| Vec::new())),
+        _ => None,
+    }
+}
+
+fn validate_cedar(cedar: &CedarConfig) -> Result<Vec<String>, InvalidList> {
     let CedarConfig {
         policies,
         entities_json,
@@ -57,17 +76,43 @@ fn validate_cedar(cedar: &CedarConfig) -> Result<(), InvalidList> {
     } = cedar;
     let mut invalid = InvalidList::default();
     invalid.unless(!policies.is_empty(), "policies", "is empty: without a policy everything is denied");
-    for (index, policy) in policies.iter().enumerate() {
-        invalid.required(policy, format!("policies[{index}]"));
-    }
-    let entities = entities_json.trim();
-    let fine = entities.is_empty() || serde_json::from_str::<Vec<Value>>(entities).is_ok();
-    invalid.unless(fine, "entities_json", "is not a JSON list of entities");
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let named =
-        group_entity_type.chars().all(plain) && !group_entity_type.starts_with(|c: char| c.is_ascii_digit());
-    invalid.unless(named, "group_entity_type", "is not a name: use letters, digits and underscores");
-    invalid.finish()
+    let named = group_entity_type.is_empty()
+        || group_entity_type.chars().all(plain) && is_type_name(group_entity_type);
+    let advice = "is not a name: use letters, digits and underscores, and no keyword of Cedar";
+    invalid.unless(named, "group_entity_type", advice);
+    let notes = validate_texts(policies, entities_json, &mut invalid);
+    invalid.finish().map(|()| notes)
+}
+
+/// Has Cedar parse what is written in its language. Without the feature `policy`, Cedar is not there: whatever is wrong
+/// with the texts then shows when they are loaded.
+#[cfg(feature = "policy")]
+fn validate_texts(policies: &[String], entities_json: &str, invalid: &mut InvalidList) -> Vec<String> {
+    let Validation { errors, notes } = thv_policy::cedar::validate(policies, entities_json);
+    for error in errors {
+        invalid.add(error.part.to_string(), error.to_string());
+    }
+    notes.iter().map(|note| format!("{}: {note}", note.part)).collect()
+}
+
+#[cfg(feature = "policy")]
+fn is_type_name(name: &str) -> bool {
+    thv_policy::cedar::is_type_name(name)
+}
+
+#[cfg(not(feature = "policy"))]
+fn is_type_name(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(not(feature = "policy"))]
+const fn validate_texts(
+    _policies: &[String],
+    _entities_json: &str,
+    _invalid: &mut InvalidList,
+) -> Vec<String> {
+    Vec::new()
 }
 
 fn validate_pdp(pdp: &PdpConfig) -> Result<(), InvalidList> {

@@ -48,7 +48,8 @@ fn problems_name_the_field_that_causes_them_and_no_values() {
 #[test]
 fn two_sources_of_rules_are_refused() {
     let problems = problems("auth-server", "notes", |spec| {
-        spec["authzConfig"] = json!({"type": "inline", "inline": {"policies": ["p"]}});
+        spec["authzConfig"] =
+            json!({"type": "inline", "inline": {"policies": ["permit(principal, action, resource);"]}});
     });
     assert_eq!(problems[0].path, "spec.authzConfig");
 }

@@ -1,6 +1,13 @@
 //! What is changed: every leaf, to another value. The tests against an API server do the same.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
+
+/// Not the rules that the examples have.
+const NOBODY: &str = "forbid(principal, action, resource);";
+/// Not the entities that the examples have.
+const ENTITIES: &str = r#"[{"uid": {"type": "Team", "id": "web"}}]"#;
 
 /// Another value for a leaf of the spec of a server; some cannot be changed by appending to them.
 pub(crate) fn another(pointer: &str, value: &Value) -> Value {
@@ -11,8 +18,8 @@ pub(crate) fn another(pointer: &str, value: &Value) -> Value {
         ("/sessionStorage/provider", ..) => json!("memory"),
         ("/permissionProfile/type", ..) => json!("builtin"),
         ("/authzConfig/type", ..) => json!("configMap"),
-        ("/authzConfig/inline/entitiesJson", ..) => json!("[{}]"),
-        ("/authzConfig/inline/policies/0", ..) => json!("forbid(principal, action, resource);"),
+        ("/authzConfig/inline/entitiesJson", ..) => json!(ENTITIES),
+        ("/authzConfig/inline/policies/0", ..) => json!(NOBODY),
         ("/sessionStorage/keyPrefix", ..) => json!("other:"),
         (_, "groupEntityType", Value::String(text)) => json!(format!("{text}2")),
         (_, "refillPeriod", _) => json!("2m0s"),
@@ -27,7 +34,8 @@ pub(crate) fn another(pointer: &str, value: &Value) -> Value {
 pub(crate) fn leaves(value: &Value, pointer: &str, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            for (key, value) in fields {
+            let sorted: BTreeMap<_, _> = fields.iter().collect();
+            for (key, value) in sorted {
                 leaves(value, &format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), all);
             }
         }
@@ -49,7 +57,8 @@ pub(crate) fn far_another(pointer: &str, value: &Value) -> Value {
         ("timeout", "5s") => json!("6s"),
         ("httpMethod", _) => json!("POST"),
         ("claim_mapping", _) => json!("mpe"),
-        ("entities_json", _) => json!("[{}]"),
+        ("entities_json", _) => json!(ENTITIES),
+        ("0", _) if pointer.ends_with("/policies/0") => json!(NOBODY),
         // Names that take no hyphen.
         ("subjectClaim" | "group_entity_type", text) => json!(format!("{text}2")),
         ("type", "inline") => json!("kubernetesServiceAccount"),

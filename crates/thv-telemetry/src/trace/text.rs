@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn credentials_are_hidden_at_any_depth_and_in_any_case() {
         let text =
-            arguments(r#"{"API_KEY":"x","c":{"userPassword":["x"],"d":[{"Authorization":"x"}]}}"#).unwrap();
+            arguments(r#"{"API_KEY":"x","c":{"d":[{"Authorization":"x"}],"userPassword":["x"]}}"#).unwrap();
         assert_eq!(
             text,
             r#"API_KEY=[REDACTED], c={"d":[{"Authorization":"[REDACTED]"}],"userPassword":"[REDACTED]"}"#
