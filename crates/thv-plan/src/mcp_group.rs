@@ -109,6 +109,8 @@ fn status(observe: &Observation<'_>, referrers: &[Target]) -> MCPGroupStatus {
         count => format!("the group has {count} members"),
     };
     let count = |names: &[String]| i32::try_from(names.len()).ok();
+    // The API server makes nothing of a set whose last member is taken back, so nothing is what we ask for.
+    let named = |names: Vec<String>| (!names.is_empty()).then_some(names);
     MCPGroupStatus {
         conditions: Some(vec![
             observe.condition(MCPServersChecked::Succeeded, message),
@@ -119,9 +121,9 @@ fn status(observe: &Observation<'_>, referrers: &[Target]) -> MCPGroupStatus {
         server_count: count(&servers),
         remote_proxy_count: count(&remote_proxies),
         entry_count: count(&entries),
-        servers: Some(servers),
-        remote_proxies: Some(remote_proxies),
-        entries: Some(entries),
+        servers: named(servers),
+        remote_proxies: named(remote_proxies),
+        entries: named(entries),
     }
 }
 
