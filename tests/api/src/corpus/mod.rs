@@ -9,7 +9,7 @@ mod judge;
 mod kinds;
 mod mutation;
 mod path;
-mod schema;
+pub(crate) mod schema;
 mod words;
 
 use std::collections::BTreeMap;

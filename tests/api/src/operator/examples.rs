@@ -30,7 +30,8 @@ fn is_well(object: &DynamicObject) -> bool {
     let status = &object.data["status"];
     let is_observed = status["observedGeneration"].as_i64() == object.metadata.generation;
     let is_about_pods = |condition: &&Value| condition["type"] == "Ready";
-    let mut conditions = status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
+    let mut conditions =
+        status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
     let good = ["Valid", "MCPServersChecked", "SpecValid"];
     let is_fine = |condition: &Value| {
         let name = condition["type"].as_str().unwrap_or_default();
@@ -51,7 +52,8 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
     ensure!(kinds.iter().any(|(kind, _, its_name)| *kind == "MCPServer" && *its_name == name), "{name}");
     for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| *kind != "Secret") {
         let well = wait::until(api, its_name, "it says that all is well", is_well).await;
-        let found = well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
+        let found =
+            well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
         let ignored = wait::has_condition(&found, "SettingsIgnored", "True");
         ensure!(!ignored, "a setting of the {kind} in {name}.yaml has no effect");
     }

@@ -69,11 +69,12 @@ impl Program {
             .env("OPERATOR_OPENSHIFT", "false")
             .env("RUST_LOG", "info,thv_operator=debug");
         // Nothing is served unless the test says where. Rules edit what servers refer to by the hundred, and each edit is
-        // a rollout that nobody asked for.
+        // a rollout that nobody asked for. What a status says is waited for.
         for (flag, value) in [
             ("--metrics-bind-address", "0"),
             ("--health-probe-bind-address", "0"),
             ("--max-rollouts-per-second", "1000"),
+            ("--status-interval", "0s"),
         ] {
             if !arguments.contains(&flag) {
                 builder = builder.args([flag, value]);
@@ -87,7 +88,7 @@ impl Program {
 }
 
 /// The operator is gone by then, and a finalizer that nobody removes would keep the namespace.
-async fn release(objects: Api<DynamicObject>) -> Result<()> {
+pub(super) async fn release(objects: Api<DynamicObject>) -> Result<()> {
     let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     for object in objects.list_metadata(&ListParams::default()).await?.items {
         objects.patch_metadata(&object.name_any(), &PatchParams::default(), &none).await?;

@@ -20,17 +20,29 @@ use references::Reference;
 
 use crate::operator::{Operator, Program};
 
-/// A kind that has children.
+/// What follows from an edit of each leaf of a spec.
+#[derive(Clone, Copy)]
+pub(super) enum Effects {
+    /// A list: a leaf, and below it what follows.
+    Listed(&'static str),
+    /// The same from every leaf of every object, but for those that begin like this: the name of the object, and the
+    /// leaf.
+    Alike { all: &'static [&'static str], but: &'static [(&'static str, &'static [&'static str])] },
+}
+
+/// A kind that is looked after.
 pub(crate) struct Case {
     /// The first program that looks after the kind; those that come later do as well.
     pub(crate) program: Program,
     pub(super) kind: &'static str,
-    /// An object with every field, and what it refers to.
+    /// An object with every field. What it refers to comes before it, and who refers to it comes after it.
     pub(super) example: &'static str,
     /// Its name.
     pub(super) name: &'static str,
-    /// Objects of the kind that refer to what the one of the example cannot refer to as well, and that.
+    /// Objects of the kind with what the one of the example cannot have as well, in the same order.
     pub(super) more: &'static str,
+    /// Manifests of other cases, of which those of the kind are objects of this one as well.
+    pub(super) shared: &'static str,
     /// A spec with no more than it needs.
     pub(super) minimal: fn() -> Value,
     /// Objects that are neither children nor referred to, but looked at.
@@ -39,17 +51,18 @@ pub(crate) struct Case {
     pub(super) children: fn() -> Vec<ApiResource>,
     /// How many of its children make pods.
     pub(super) workloads: usize,
-    /// Kinds that the operator watches and that have nothing to do with this one.
+    /// Kinds that the operator watches and that have nothing to do with this one, unless the example has some.
     pub(super) strangers: &'static [&'static str],
     /// Whether the operator has dealt with an object as it is.
     pub(super) is_converged: fn(&DynamicObject) -> bool,
-    /// What every pass over an object of the example or of `more` asks for once, and no pass over a minimal one.
-    pub(super) pulse: fn() -> Pattern,
-    /// Has an object refer to a key of a Secret, which every pass over it then asks for.
-    pub(super) refer_to_secret: fn(&mut Value, name: &str, key: &str),
+    /// What every pass over an object of the example or of `more` asks for once, and no pass over a minimal one, if
+    /// passes ask for anything.
+    pub(super) pulse: Option<fn() -> Pattern>,
+    /// Has an object refer to a key of a Secret, which every pass over it then asks for, if an object can.
+    pub(super) refer_to_secret: Option<fn(&mut Value, name: &str, key: &str)>,
 
     /// What follows from an edit of each leaf of its spec.
-    pub(super) near: &'static str,
+    pub(super) near: Effects,
     /// What follows from an edit of each leaf of what it refers to.
     pub(super) far: &'static str,
     /// What the objects of the example and of `more` refer to.
@@ -74,7 +87,14 @@ pub(crate) struct Case {
 impl Case {
     /// Starts an operator that looks after the kind.
     pub(super) async fn start(&self, space: &Space) -> Result<Operator> {
-        Operator::start_as(self.program, space, &BTreeMap::new()).await
+        self.start_with(space, &[]).await
+    }
+
+    /// The same with these arguments.
+    pub(super) async fn start_with(&self, space: &Space, arguments: &[&str]) -> Result<Operator> {
+        // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
+        Box::pin(self.program.prepare(space)).await?;
+        Box::pin(Operator::run(self.program, space, &BTreeMap::new(), arguments)).await
     }
 
     /// All objects of the example.
@@ -82,9 +102,40 @@ impl Case {
         read(self.example)
     }
 
-    /// All objects of the example and of `more`.
+    /// All objects of the example and of `more`, each after what it refers to.
     pub(super) fn all(&self) -> Result<Vec<Value>> {
-        Ok([self.objects()?, read(self.more)?].concat())
+        let shared = read(self.shared)?.into_iter().filter(|object| self.is_of_kind(object)).collect();
+        Ok([self.objects()?, read(self.more)?, shared].concat())
+    }
+
+    /// What the object of the example refers to.
+    pub(super) fn referents(&self) -> Result<Vec<Value>> {
+        Ok(self.part(self.example)?.0)
+    }
+
+    /// What the objects of the example and of `more` refer to.
+    pub(super) fn all_referents(&self) -> Result<Vec<Value>> {
+        Ok([self.referents()?, self.part(self.more)?.0].concat())
+    }
+
+    /// Who refers to the object of the example.
+    pub(super) fn referrers(&self) -> Result<Vec<Value>> {
+        Ok(self.part(self.example)?.1)
+    }
+
+    /// What comes before the last object of the kind, and what comes after it.
+    fn part(&self, text: &str) -> Result<(Vec<Value>, Vec<Value>)> {
+        let mut before = read(text)?;
+        let end =
+            before.iter().rposition(|object| self.is_of_kind(object)).map_or(before.len(), |last| last + 1);
+        let after = before.split_off(end);
+        before.retain(|object| !self.is_of_kind(object));
+        Ok((before, after))
+    }
+
+    /// The objects of the kind among those of the example and of `more`.
+    pub(super) fn of_kind(&self) -> Result<Vec<Value>> {
+        Ok(self.all()?.into_iter().filter(|object| self.is_of_kind(object)).collect())
     }
 
     /// Whether a manifest is of the kind itself, and not of something that it refers to.
@@ -109,6 +160,11 @@ impl Case {
     pub(crate) fn api(&self, space: &Space) -> Result<Api<DynamicObject>> {
         Ok(api_of(space, &self.full()?))
     }
+
+    /// The kind, as the API server knows it.
+    pub(crate) fn resource(&self) -> Result<ApiResource> {
+        Ok(resource_of(&self.full()?))
+    }
 }
 
 /// Manifests that go into whatever namespace there is.
@@ -129,7 +185,7 @@ pub(super) fn named<'a>(all: &'a [Value], kind: &str, name: &str) -> Result<&'a 
 }
 
 /// The kind of an object, as the API server knows it.
-pub(super) fn resource_of(object: &Value) -> ApiResource {
+pub(crate) fn resource_of(object: &Value) -> ApiResource {
     let text = |field: &str| object[field].as_str().unwrap_or_default();
     let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
     ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, text("kind")))

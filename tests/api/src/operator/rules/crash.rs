@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
+use serde_json::Value;
 use thv_testbed::{Mark, Moment, Pattern, Space, Verb, in_namespace, wait};
 
 use super::case::Case;
 use super::lane::{Lane, State};
-use super::world::{Place, World, put, tail, writes};
+use super::world::{Place, World, name_of, put, tail, writes};
 use crate::operator::Operator;
 
 /// What is done to the object of the example.
@@ -25,11 +26,19 @@ type Counts = BTreeMap<(Verb, String), usize>;
 
 /// What a run came to.
 struct Outcome {
-    /// The object and its children, unless they are to be gone.
-    end: Option<State>,
+    /// The object and its children, and those who refer to it with theirs, unless they are to be gone.
+    end: Vec<State>,
     counts: Counts,
-    /// How many writes there were.
+    /// After how many writes there can be a crash.
     writes: usize,
+}
+
+/// The writes that there is a crash after: all of them, or those on the object itself where it has no children. What
+/// becomes of who refers to it is a rule of theirs.
+fn writes_of(case: &Case) -> Result<Pattern> {
+    let has_children = !(case.children)().is_empty();
+    let plural = case.resource()?.plural;
+    Ok(if has_children { Pattern::write() } else { Pattern::write().of(&plural) })
 }
 
 /// Runs a workload undisturbed, and then once for each of its writes with a crash after that write.
@@ -41,13 +50,14 @@ pub(super) async fn rule(case: &'static Case, workload: Workload) {
     })
     .await;
     let undisturbed = undisturbed.expect("a run that has not failed has an outcome");
-    assert!(undisturbed.writes > 1, "the undisturbed run of {workload:?} wrote little");
+    assert!(undisturbed.writes > 0, "the undisturbed run of {workload:?} wrote nothing");
     for crash in 0..undisturbed.writes {
         in_namespace(async |space| {
             let outcome = run(&space, case, workload, Some(crash)).await?;
             let what = format!("{workload:?}, crash after write {crash}");
             assert_eq!(outcome.counts, undisturbed.counts, "{what}");
-            if let Some((one, other)) = undisturbed.end.as_ref().zip(outcome.end.as_ref()) {
+            assert_eq!(outcome.end.len(), undisturbed.end.len(), "{what}");
+            for (one, other) in undisturbed.end.iter().zip(&outcome.end) {
                 let mut changes = one.changes(other);
                 // Digests are of what has the namespace in it.
                 changes.remove("new revision");
@@ -65,7 +75,8 @@ async fn run(
     workload: Workload,
     crash: Option<usize>,
 ) -> Result<Outcome> {
-    let mut operator = case.start(space).await?;
+    // Who refers to what is told later than the test lasts, so that it is no part of it.
+    let mut operator = case.start_with(space, &["--status-interval", "1h"]).await?;
     let world = World::new(space, case)?;
     world.refer().await?;
     let outcome = carry_out(&world, &mut operator, workload, crash).await;
@@ -84,15 +95,22 @@ async fn carry_out(
         Workload::Create => Vec::new(),
         Workload::Update | Workload::Delete => settle(world, operator).await?,
     };
-    let mark = operator.recorder.mark();
+    let (mark, pattern) = (operator.recorder.mark(), writes_of(case)?);
     let breakpoint =
-        crash.map(|before| operator.recorder.breakpoint(Pattern::write(), before, Moment::AfterCommit));
+        crash.map(|before| operator.recorder.breakpoint(pattern.clone(), before, Moment::AfterCommit));
     match workload {
         Workload::Create => drop(put(&world.space, &full, case.name).await?),
         Workload::Update => {
             own.patch(case.name, &PatchParams::default(), &Patch::Merge((case.change)())).await?;
         }
-        Workload::Delete => drop(own.delete(case.name, &DeleteParams::default()).await?),
+        Workload::Delete => {
+            own.delete(case.name, &DeleteParams::default()).await?;
+            if !case.referrers()?.is_empty() {
+                let is_kept = |object: &DynamicObject| wait::has_condition(object, "DeletionBlocked", "True");
+                wait::until(own, case.name, "it is kept", is_kept).await?;
+                world.be_forgotten().await?;
+            }
+        }
     }
     if let Some((before, mut breakpoint)) = crash.zip(breakpoint) {
         let is_there = tokio::select! {
@@ -100,7 +118,7 @@ async fn carry_out(
             hit = breakpoint.hit() => hit.map(|_| true)?,
             done = done(world, workload, &belongings) => {
                 done?;
-                operator.recorder.since(mark).writes().len() > before
+                operator.recorder.since(mark).only(&pattern).len() > before
             }
         };
         if is_there {
@@ -111,36 +129,49 @@ async fn carry_out(
         drop(breakpoint);
     }
     done(world, workload, &belongings).await?;
-    world.outlast().await?;
+    world.outlast_all().await?;
     let end = match workload {
-        Workload::Delete => None,
-        Workload::Create | Workload::Update => {
-            let uid = own.get(case.name).await?.uid().unwrap_or_default();
-            let end = Lane::of(world, case.name).state(operator).await?;
-            Some(end.elsewhere(world.space.namespace(), &uid)?)
+        Workload::Create => vec![end(world, operator, &full).await?],
+        Workload::Update => {
+            let mut all = vec![end(world, operator, &full).await?];
+            for referrer in case.referrers()? {
+                for kind in world.looked_after()?.iter().filter(|kind| kind.case.is_of_kind(&referrer)) {
+                    all.push(end(kind, operator, &referrer).await?);
+                }
+            }
+            all
         }
+        Workload::Delete => Vec::new(),
     };
-    let writes = writes(operator, mark).len();
-    Ok(Outcome { end, counts: counted(operator, mark), writes })
+    let counts = counted(operator, mark);
+    let writes = writes(operator, mark).iter().filter(|write| pattern.matches(write)).count();
+    Ok(Outcome { end, counts, writes })
+}
+
+/// An object and its children, without what is only true of it in this namespace.
+async fn end(world: &World, operator: &Operator, object: &Value) -> Result<State> {
+    let name = name_of(object);
+    let uid = world.own.get(&name).await?.uid().unwrap_or_default();
+    Lane::of(world, &name).state(operator).await?.elsewhere(world.space.namespace(), &uid)
 }
 
 /// Makes the object of the example and its companions, and returns all that is to go with it.
 async fn settle(world: &World, operator: &Operator) -> Result<Vec<Place>> {
     let case = world.case;
     let object = world.make(case.name, &case.full()?["spec"]).await?;
+    world.be_referred_to().await?;
     let mut belongings = Vec::new();
     for (resource, child) in world.children(&object).await? {
         belongings.push((world.api(&resource), child.name_any()));
     }
     for companion in (case.companions)(&object) {
         let mark = operator.recorder.mark();
-        let name = super::world::name_of(&companion);
-        let place = put(&world.space, &companion, &name).await?;
-        operator.recorder.seen(mark, &(case.pulse)()).await?;
+        let place = put(&world.space, &companion, &name_of(&companion)).await?;
+        world.looked_at(operator, mark).await?;
         let is_owned = companion["metadata"]["ownerReferences"].is_array();
         belongings.extend(is_owned.then_some(place));
     }
-    world.outlast().await?;
+    world.outlast_all().await?;
     Ok(belongings)
 }
 

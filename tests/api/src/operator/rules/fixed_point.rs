@@ -25,7 +25,7 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
 
 /// Everything that is watched is touched, the operator starts anew, and its watches do.
 async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result<()> {
-    let named = populate(world, operator, world.case.all()?).await?;
+    let named = populate(world, operator, &world.case.all()?).await?;
     let mut still = Still::read(world).await?;
     for touch in ["labels", "annotations"] {
         touch_all(world, operator, &named, &mut still, touch).await?;
@@ -42,9 +42,8 @@ async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result
         operator.recorder.seen(mark, &Pattern::verb(Verb::Watch).of(&resource.plural)).await?;
     }
     let pulse = operator.recorder.mark();
-    still.touch(world, &resource_of(&world.case.full()?), world.case.name, "labels", "again").await?;
-    operator.recorder.seen(pulse, &(world.case.pulse)()).await?;
-    world.outlast().await?;
+    still.touch(world, &world.case.resource()?, world.case.name, "labels", "again").await?;
+    world.looked_at(operator, pulse).await?;
     assert_eq!(applies(operator, mark), BTreeMap::new());
     still.assert_is_so(world).await
 }
@@ -69,16 +68,10 @@ async fn led_by_others(world: &World) -> Result<()> {
 
 /// Makes objects of the case, with what they refer to and all that they live among, and waits until everything is at
 /// rest. Returns what belongs to nobody.
-pub(super) async fn populate(
-    world: &World,
-    operator: &Operator,
-    mut all: Vec<Value>,
-) -> Result<BTreeSet<Title>> {
+pub(super) async fn populate(world: &World, operator: &Operator, all: &[Value]) -> Result<BTreeSet<Title>> {
     let case = world.case;
-    // What is referred to comes first.
-    all.sort_by_key(|object| case.is_of_kind(object));
     let mut named = BTreeSet::new();
-    for object in &all {
+    for object in all {
         put(&world.space, object, &name_of(object)).await?;
         named.insert((resource_of(object).plural, name_of(object)));
         world.dealt_with(object).await?;
@@ -88,9 +81,9 @@ pub(super) async fn populate(
         put(&world.space, &companion, &name_of(&companion)).await?;
         named.insert((resource_of(&companion).plural, name_of(&companion)));
         // The operator looks at it; whatever it has to say of it is said before something later is.
-        operator.recorder.seen(mark, &(case.pulse)()).await?;
+        world.looked_at(operator, mark).await?;
     }
-    world.outlast().await?;
+    world.outlast_all().await?;
     for world in world.looked_after()? {
         for owner in owners(&world).await? {
             for (resource, child) in world.children(&owner).await? {
@@ -99,7 +92,7 @@ pub(super) async fn populate(
             }
         }
     }
-    world.outlast().await?;
+    world.outlast_all().await?;
     Ok(named)
 }
 
@@ -153,7 +146,12 @@ async fn touch_all(
 ) -> Result<()> {
     let (start, mut touched) = (operator.recorder.mark(), BTreeSet::new());
     let all = watched(&operator.recorder.log())?.into_iter();
-    let is_known = |watched: &Watched| !world.case.strangers.contains(&watched.resource.plural.as_str());
+    let is_known = |Watched { resource, .. }: &Watched| {
+        let plural = resource.plural.as_str();
+        let is_in_example = named.iter().any(|(in_example, _)| in_example == plural);
+        let is_child = (world.case.children)().iter().any(|child| child.plural == plural);
+        is_in_example || is_child || !world.case.strangers.contains(&plural)
+    };
     for Watched { resource, labels } in all.filter(is_known) {
         let selector =
             labels.as_deref().map_or_else(ListParams::default, |labels| ListParams::default().labels(labels));
@@ -164,15 +162,17 @@ async fn touch_all(
             if is_ours && !is_probe(&title.1) {
                 let mark = operator.recorder.mark();
                 still.touch(world, &resource, &title.1, touch, "1").await?;
-                let seen = operator.recorder.seen(mark, &(world.case.pulse)()).await;
-                seen.with_context(|| format!("nobody looks when {title:?} is touched"))?;
+                if let Some(pulse) = world.case.pulse {
+                    let seen = operator.recorder.seen(mark, &pulse()).await;
+                    seen.with_context(|| format!("nobody looks when {title:?} is touched"))?;
+                }
                 touched.insert(title);
             }
         }
         let plural = &resource.plural;
         ensure!(touched.len() > before, "{plural} are watched, and the case has none to touch");
     }
-    world.outlast().await?;
+    world.outlast_all().await?;
     for (title, count) in applies(operator, start) {
         let is_allowed = touched.contains(&title) && still.children.contains(&title) && count == 1;
         assert!(is_allowed, "{title:?} was applied {count} times after {touch} of {touched:?} were touched");
@@ -195,7 +195,7 @@ async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, stil
     for (plural, name) in &still.children {
         operator.recorder.seen(mark, &Pattern::verb(Verb::Apply).of(plural).named(name).whole()).await?;
     }
-    world.outlast().await?;
+    world.outlast_all().await?;
     let once: BTreeMap<Title, usize> = still.children.iter().map(|title| (title.clone(), 1)).collect();
     assert_eq!(applies(operator, mark), once);
     still.assert_is_so(world).await
@@ -216,7 +216,7 @@ impl Still {
         let (mut versions, mut statuses) = (BTreeMap::new(), BTreeMap::new());
         let mut children = BTreeSet::new();
         for world in world.looked_after()? {
-            let plural = resource_of(&world.case.full()?).plural;
+            let plural = world.case.resource()?.plural;
             for owner in owners(&world).await? {
                 for (resource, child) in world.children(&owner).await? {
                     let title = (resource.plural, child.name_any());

@@ -65,6 +65,7 @@ async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
         fields.retain(|field, _| !case.left.contains(&field.as_str()));
     }
     let owner = world.make(case.name, &spec).await?;
+    world.be_referred_to().await?;
     let mut all = write_on_children(world, &owner).await?;
     all.extend(write_on_owner(world).await?);
     let check_all = async |when: &str| {
@@ -74,24 +75,22 @@ async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
         anyhow::Ok(())
     };
     world.converged(case.name).await?;
-    world.outlast().await?;
+    world.outlast_all().await?;
     check_all("once all is written").await?;
     assert_quiet(world, operator, "others").await?;
 
     // Now the user changes something that makes us write again.
     own.patch(case.name, &PatchParams::default(), &Patch::Merge((case.edit)())).await?;
     world.converged(case.name).await?;
-    world.outlast().await?;
+    world.outlast_all().await?;
     check_all("after an edit").await?;
     assert_quiet(world, operator, "edit").await?;
 
     // A new operator knows nothing of what was there before it.
     let mark = operator.recorder.mark();
     operator.subject.restart().await?;
-    operator.recorder.seen(mark, &(case.pulse)()).await?;
-    for kind in world.looked_after()? {
-        kind.outlast().await?;
-    }
+    world.looked_at(operator, mark).await?;
+    world.outlast_all().await?;
     check_all("after a restart").await?;
     let again = applies(operator, mark);
     assert!(again.values().all(|count| *count == 1), "{again:?}");
@@ -99,6 +98,7 @@ async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
 
     // The object goes as far as others let it.
     own.delete(case.name, &DeleteParams::default()).await?;
+    world.be_forgotten().await?;
     let left = |object: &DynamicObject| object.finalizers() == [FINALIZER];
     wait::until(own, case.name, "only the other finalizer is left", left).await?;
     for theirs in all.iter().filter(|theirs| is_on_owner(theirs, world)) {
@@ -197,8 +197,7 @@ async fn assert_quiet(world: &World, operator: &Operator, round: &str) -> Result
     let mark = operator.recorder.mark();
     let look = Patch::Merge(json!({"metadata": {"annotations": {"example.com/look": round}}}));
     world.own.patch(world.case.name, &by("user"), &look).await?;
-    operator.recorder.seen(mark, &(world.case.pulse)()).await?;
-    world.outlast().await?;
+    world.looked_at(operator, mark).await?;
     assert_eq!(applies(operator, mark), BTreeMap::new(), "{round}");
     Ok(())
 }

@@ -17,8 +17,7 @@ use crate::operator::Operator;
 
 /// Makes everything that the objects of a case refer to, with a twin of each and of every key.
 pub(super) async fn make_twins(space: &Space, case: &Case) -> Result<()> {
-    let others = case.all()?.into_iter().filter(|object| !case.is_of_kind(object)).collect();
-    for object in edits::with_twins(others) {
+    for object in edits::with_twins(case.all_referents()?) {
         put(space, &object, &name_of(&object)).await?;
     }
     Ok(())
@@ -41,16 +40,16 @@ pub(super) struct Lane {
     world: World,
     pub(super) own: Place,
     /// The name that it has in the example.
-    example: &'static str,
+    pub(super) example: String,
     /// What it refers to alone.
     pub(super) far: Option<Place>,
 }
 
 impl Lane {
-    /// Makes the object of the example under another name.
-    pub(super) async fn near(world: &World, name: &str) -> Result<Self> {
-        let own = put(&world.space, &world.case.full()?, name).await?;
-        Ok(Self { world: world.clone(), own, example: world.case.name, far: None })
+    /// Makes an object of the example or of `more` under another name.
+    pub(super) async fn near(world: &World, name: &str, object: &Value) -> Result<Self> {
+        let own = put(&world.space, object, name).await?;
+        Ok(Self { world: world.clone(), own, example: name_of(object), far: None })
     }
 
     /// Makes the object that refers to another one, under another name, with that one for its own.
@@ -61,13 +60,18 @@ impl Lane {
         let mut manifest = named(&all, case.kind, owner)?.clone();
         *manifest.pointer_mut(place).with_context(|| format!("{owner} has no {place}"))? = json!(name);
         let own = put(&world.space, &manifest, name).await?;
-        Ok(Self { world: world.clone(), own, example: owner, far: Some(far) })
+        Ok(Self { world: world.clone(), own, example: (*owner).to_owned(), far: Some(far) })
     }
 
     /// An object that is there, and like that of the example.
     pub(super) fn of(world: &World, name: &str) -> Self {
         let own = (world.own.clone(), name.to_owned());
-        Self { world: world.clone(), own, example: world.case.name, far: None }
+        Self { world: world.clone(), own, example: world.case.name.to_owned(), far: None }
+    }
+
+    /// The object as it is.
+    pub(super) async fn live(&self) -> Result<DynamicObject> {
+        Ok(self.own.0.get(&self.own.1).await?)
     }
 
     /// The object and all its children, once the operator has dealt with the object as it is and its Deployments have
@@ -142,7 +146,7 @@ impl Lane {
 
     /// What a child is called in the lists, where the object has the name that it has in the example.
     fn title(&self, resource: &ApiResource, name: &str) -> String {
-        format!("{} {}", resource.kind, name.replace(&self.own.1, self.example))
+        format!("{} {}", resource.kind, name.replace(&self.own.1, &self.example))
     }
 
     /// A child without what others write as a consequence.
@@ -160,7 +164,7 @@ impl Lane {
         }
         // A list gives its entries no kind of their own.
         fields.retain(|name, _| !["apiVersion", "kind"].contains(&name.as_str()));
-        Ok(serde_json::from_str(&child.to_string().replace(&self.own.1, self.example))?)
+        Ok(serde_json::from_str(&child.to_string().replace(&self.own.1, &self.example))?)
     }
 }
 

@@ -11,7 +11,7 @@ use thv_api::names::annotations;
 use thv_testbed::{Pattern, Verb, in_namespace};
 
 use super::case::references::REFERENCES;
-use super::case::{Case, edits, is_observed};
+use super::case::{Case, Effects, edits, is_observed};
 use super::crash::Workload;
 use super::{crash, fixed_point, foreign, single_edit, withdrawal};
 use crate::fixture::stateful_set;
@@ -23,6 +23,7 @@ pub(super) const MCP_SERVER: Case = Case {
     example: include_str!("../../../../../crates/thv-plan/tests/examples/full.yaml"),
     name: "web",
     more: include_str!("../../../../../crates/thv-plan/tests/examples/more.yaml"),
+    shared: "",
     minimal: super::super::minimal,
     companions,
     children: || {
@@ -36,15 +37,15 @@ pub(super) const MCP_SERVER: Case = Case {
         ]
     },
     workloads: 1,
-    strangers: &[],
+    strangers: &["mcpremoteproxies", "mcpserverentries", "virtualmcpservers"],
     is_converged: is_observed,
-    pulse: || Pattern::verb(Verb::Get).of("secrets").named("redis-auth"),
-    refer_to_secret: |server, name, key| {
+    pulse: Some(|| Pattern::verb(Verb::Get).of("secrets").named("redis-auth")),
+    refer_to_secret: Some(|server, name, key| {
         let secrets = server["spec"]["secrets"].as_array_mut();
         secrets.expect("every example has secrets").push(json!({"name": name, "key": key}));
-    },
+    }),
 
-    near: include_str!("../../../../../crates/thv-plan/tests/golden/single-edit.txt"),
+    near: Effects::Listed(include_str!("../../../../../crates/thv-plan/tests/golden/single-edit.txt")),
     far: include_str!("../../../../../crates/thv-plan/tests/golden/far-edit.txt"),
     references: REFERENCES,
     another: edits::another,

@@ -6,9 +6,9 @@ use serde_json::json;
 use thv_testbed::{Pattern, Verb, in_namespace, wait};
 
 use super::case::references::Reference;
-use super::case::{Case, edits, is_observed};
+use super::case::{Case, Effects, edits, is_observed};
 use super::crash::Workload;
-use super::{crash, fixed_point, foreign, single_edit, withdrawal};
+use super::{STRANGERS, crash, fixed_point, foreign, single_edit, withdrawal};
 use crate::operator::Program;
 
 /// The server of memos that are about none.
@@ -40,33 +40,18 @@ spec:
 "#,
     name: "note",
     more: "",
+    shared: "",
     minimal: || json!({"text": "nothing", "serverRef": {"name": NOBODY}}),
     companions: |_| Vec::new(),
     children: || vec![ApiResource::erase::<ConfigMap>(&())],
     workloads: 0,
-    strangers: &[
-        "depots",
-        "deployments",
-        "horizontalpodautoscalers",
-        "mcpauthzconfigs",
-        "mcpexternalauthconfigs",
-        "mcpgroups",
-        "mcpoidcconfigs",
-        "mcptelemetryconfigs",
-        "mcptoolconfigs",
-        "mcpwebhookconfigs",
-        "pods",
-        "rolebindings",
-        "roles",
-        "serviceaccounts",
-        "services",
-        "statefulsets",
-    ],
+    strangers: STRANGERS,
     is_converged: |memo| is_observed(memo) && has_seen_its_server(memo),
-    pulse: || Pattern::verb(Verb::Get).of("secrets").named("ink"),
-    refer_to_secret: |memo, name, _| memo["spec"]["secretRef"] = json!({"name": name}),
+    pulse: Some(|| Pattern::verb(Verb::Get).of("secrets").named("ink")),
+    refer_to_secret: Some(|memo, name, _| memo["spec"]["secretRef"] = json!({"name": name})),
 
-    near: "/depotRef/name
+    near: Effects::Listed(
+        "/depotRef/name
     ConfigMap note-memo.data.depot
 /secretRef/name
     ConfigMap note-memo.data.secret
@@ -75,6 +60,7 @@ spec:
 /text
     ConfigMap note-memo.data.text
 ",
+    ),
     far: "MCPServer note /spec/image
     ConfigMap note-memo.data.image
     status.image

@@ -1,9 +1,10 @@
-//! The rules for everything that has children, each written once for whatever kind it is given.
+//! The rules for everything that is looked after, each written once for whatever kind it is given.
 //!
 //! A kind is a [`Case`]: what an object of it looks like and what it lives among. A new kind gets a file such as
 //! `mcp_server`, with its case and a line for each rule, and a place in [`CASES`].
 
 mod case;
+mod configuration;
 mod crash;
 mod fixed_point;
 mod foreign;
@@ -15,8 +16,44 @@ mod single_edit;
 mod withdrawal;
 mod world;
 
-pub(super) use case::{Case, api_of};
+pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
-/// Every kind that has children.
-pub(super) const CASES: [&Case; 2] = [&mcp_server::MCP_SERVER, &memo::MEMO];
+/// Every kind that is looked after.
+pub(super) const CASES: [&Case; 9] = [
+    &mcp_server::MCP_SERVER,
+    &configuration::MCP_AUTHZ_CONFIG,
+    &configuration::MCP_EXTERNAL_AUTH_CONFIG,
+    &configuration::MCP_GROUP,
+    &configuration::MCP_OIDC_CONFIG,
+    &configuration::MCP_TELEMETRY_CONFIG,
+    &configuration::MCP_TOOL_CONFIG,
+    &configuration::MCP_WEBHOOK_CONFIG,
+    &memo::MEMO,
+];
+
+/// Kinds that the operator watches and that few others have to do with.
+const STRANGERS: &[&str] = &[
+    "configmaps",
+    "depots",
+    "deployments",
+    "horizontalpodautoscalers",
+    "mcpauthzconfigs",
+    "mcpexternalauthconfigs",
+    "mcpgroups",
+    "mcpoidcconfigs",
+    "mcpremoteproxies",
+    "mcpserverentries",
+    "mcptelemetryconfigs",
+    "mcptoolconfigs",
+    "mcpwebhookconfigs",
+    "memos",
+    "pods",
+    "rolebindings",
+    "roles",
+    "secrets",
+    "serviceaccounts",
+    "services",
+    "statefulsets",
+    "virtualmcpservers",
+];

@@ -11,6 +11,7 @@ use super::CASES;
 use super::case::Case;
 use super::fixed_point::{Still, populate};
 use super::world::{World, name_of, tail, writes};
+use crate::operator::passes::Passes;
 use crate::operator::{Operator, Program};
 
 /// How often the operator looks at every object again.
@@ -27,13 +28,13 @@ fn heartbeat(name: &str) -> String {
     format!("heartbeat-{name}")
 }
 
-/// All objects of a case, each with a Secret of its own to refer to.
+/// All objects of a case, each with a Secret of its own to refer to, if it can refer to one.
 fn with_heartbeats(case: &Case) -> Result<Vec<Value>> {
     let mut all = Vec::new();
     for mut object in case.all()? {
-        if case.is_of_kind(&object) {
+        if let Some(refer_to_secret) = case.refer_to_secret.filter(|_| case.is_of_kind(&object)) {
             let name = heartbeat(&name_of(&object));
-            (case.refer_to_secret)(&mut object, &name, "beat");
+            refer_to_secret(&mut object, &name, "beat");
             all.push(json!({
                 "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"beat": "1"},
             }));
@@ -47,21 +48,23 @@ async fn rule(space: &Space, window: Duration) -> Result<()> {
     // The program that looks after all of them.
     let program = CASES.iter().map(|case| case.program).max().unwrap_or(Program::Shipped);
     program.prepare(space).await?;
-    let operator =
-        Operator::run(program, space, &BTreeMap::new(), &["--resync-period", RESYNC_PERIOD]).await?;
-    stay_quiet(space, &operator, window).await.with_context(|| tail(&operator))
+    let passes = Passes::new()?;
+    let arguments = ["--resync-period", RESYNC_PERIOD, "--metrics-bind-address", &passes.address()];
+    let operator = Operator::run(program, space, &BTreeMap::new(), &arguments).await?;
+    stay_quiet(space, &operator, passes, window).await.with_context(|| tail(&operator))
 }
 
-async fn stay_quiet(space: &Space, operator: &Operator, window: Duration) -> Result<()> {
+async fn stay_quiet(space: &Space, operator: &Operator, passes: Passes, window: Duration) -> Result<()> {
     let mut worlds = Vec::new();
     for case in CASES {
         let world = World::new(space, case)?;
-        populate(&world, operator, with_heartbeats(case)?).await?;
+        populate(&world, operator, &with_heartbeats(case)?).await?;
         worlds.push(world);
     }
-    let mut before = Vec::new();
+    let (mut before, mut counts) = (Vec::new(), Vec::new());
     for world in &worlds {
         before.push(Still::read(world).await?);
+        counts.push(passes.over(world.case.kind).await?);
     }
 
     let mark = operator.recorder.mark();
@@ -69,12 +72,15 @@ async fn stay_quiet(space: &Space, operator: &Operator, window: Duration) -> Res
     tokio::time::sleep(window).await;
     let log = operator.recorder.since(mark);
 
-    for case in CASES {
-        for object in case.all()?.iter().filter(|object| case.is_of_kind(object)) {
+    for (case, count) in CASES.iter().zip(counts) {
+        for object in case.of_kind()?.iter().filter(|_| case.refer_to_secret.is_some()) {
             let name = name_of(object);
             let passes = log.only(&Pattern::verb(Verb::Get).of("secrets").named(&heartbeat(&name))).len();
             ensure!(passes >= PASSES, "there were {passes} passes over {name}, and {PASSES} are needed");
         }
+        let (done, kind) = (passes.over(case.kind).await? - count, case.kind);
+        let needed = u64::try_from(PASSES * case.of_kind()?.len())?;
+        ensure!(done >= needed, "there were {done} passes over {kind}, and {needed} are needed");
     }
     let written = writes(operator, mark);
     assert!(written.is_empty(), "{written:#?}");

@@ -11,12 +11,12 @@ use kube::api::DynamicObject;
 use thv_testbed::Space;
 
 use super::case::references::Reference;
-use super::case::{Case, edits};
+use super::case::{Case, Effects, edits};
 use super::lane::{self, Lane};
 use super::world::{World, tail};
 use crate::operator::Operator;
 
-/// How many objects the leaves of the spec are shared out to.
+/// How many objects the leaves of a spec are shared out to, at most.
 const LANES: usize = 4;
 
 /// What follows from each edit, by the leaf.
@@ -44,18 +44,17 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
     let operator = case.start(space).await?;
     let world = World::new(space, case)?;
     lane::make_twins(space, case).await?;
-    let (near, far) = (expectations(case.near), expectations(case.far));
-    let mut lanes = Vec::new();
-    for number in 0..LANES {
-        let lane = Lane::near(&world, &format!("near-{number}")).await?;
-        let own: Vec<_> = near.iter().skip(number).step_by(LANES).collect();
-        lanes.push(Track::Near(lane, own));
-    }
+    let mut lanes = near(&world).await?;
+    let far = expectations(case.far);
     for (number, reference) in case.references.iter().enumerate() {
         // No name is the beginning of another one.
         let lane = Lane::far(&world, &format!("far-{number:02}"), reference).await?;
-        let own = far.iter().filter(|(leaf, _)| leaf.starts_with(&reference.title(""))).collect();
-        lanes.push(Track::Far(lane, *reference, own));
+        let own = far.iter().filter(|(leaf, _)| leaf.starts_with(&reference.title("")));
+        lanes.push(Track::Far(
+            lane,
+            *reference,
+            own.map(|(leaf, all)| (leaf.clone(), all.clone())).collect(),
+        ));
     }
     let run = try_join_all(lanes.iter().map(|track| run(&operator, case, track))).await;
     let surprises = run.with_context(|| tail(&operator))?.concat();
@@ -63,13 +62,55 @@ pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
     Ok(())
 }
 
-/// An object, and the leaves that are tried on it.
-enum Track<'a> {
-    Near(Lane, Vec<(&'a String, &'a BTreeSet<String>)>),
-    Far(Lane, Reference, Vec<(&'a String, &'a BTreeSet<String>)>),
+/// The leaves of the objects themselves.
+async fn near(world: &World) -> Result<Vec<Track>> {
+    let (case, mut lanes) = (world.case, Vec::new());
+    let objects = match case.near {
+        Effects::Listed(_) => vec![case.full()?],
+        Effects::Alike { .. } => case.of_kind()?,
+    };
+    for object in &objects {
+        let first = Lane::near(world, &format!("near-{:03}", lanes.len()), object).await?;
+        let all: Vec<_> = match case.near {
+            Effects::Listed(list) => expectations(list).into_iter().collect(),
+            Effects::Alike { all, but } => alike(&first, &first.live().await?, all, but),
+        };
+        let count = all.len().clamp(1, LANES);
+        let share = |number: usize| all.iter().skip(number).step_by(count).cloned().collect();
+        lanes.push(Track::Near(first, share(0)));
+        for number in 1..count {
+            let lane = Lane::near(world, &format!("near-{:03}", lanes.len()), object).await?;
+            lanes.push(Track::Near(lane, share(number)));
+        }
+    }
+    Ok(lanes)
 }
 
-async fn run(operator: &Operator, case: &'static Case, track: &Track<'_>) -> Result<Vec<String>> {
+/// What follows from an edit of each leaf of an object, where nearly the same follows from all of them.
+fn alike(
+    lane: &Lane,
+    live: &DynamicObject,
+    effects: &[&str],
+    but: &[(&str, &[&str])],
+) -> Vec<(String, BTreeSet<String>)> {
+    let mut all = Vec::new();
+    edits::leaves(&live.data["spec"], "", &mut all);
+    let expected = |leaf: String| {
+        let title = format!("{} {leaf}", lane.example);
+        let exception = but.iter().find(|(start, _)| title.starts_with(start));
+        let effects = exception.map_or(effects, |(_, effects)| effects);
+        (leaf, effects.iter().map(|effect| (*effect).to_owned()).collect())
+    };
+    all.into_iter().map(expected).collect()
+}
+
+/// An object, and the leaves that are tried on it.
+enum Track {
+    Near(Lane, Vec<(String, BTreeSet<String>)>),
+    Far(Lane, Reference, Vec<(String, BTreeSet<String>)>),
+}
+
+async fn run(operator: &Operator, case: &'static Case, track: &Track) -> Result<Vec<String>> {
     let (lane, leaves, object, another) = match track {
         Track::Near(lane, leaves) => (lane, leaves, &lane.own, case.another),
         Track::Far(lane, _, leaves) => {
@@ -89,7 +130,8 @@ async fn run(operator: &Operator, case: &'static Case, track: &Track<'_>) -> Res
             surprises.push(format!("{leaf} is not there"));
             continue;
         };
-        let is_refused = case.refused.iter().any(|(refused, _)| refused == leaf);
+        let titles = [leaf.clone(), format!("{} {leaf}", lane.example)];
+        let is_refused = case.refused.iter().any(|(refused, _)| titles.iter().any(|title| title == refused));
         match lane::set(object, &pointer, &another(short, &live)).await {
             Err(error) => {
                 if !is_refused {
@@ -103,7 +145,7 @@ async fn run(operator: &Operator, case: &'static Case, track: &Track<'_>) -> Res
         let after = lane.dealt_with(operator, &before, expected).await;
         let after = after.with_context(|| format!("{leaf} was changed"))?;
         let found = before.changes(&after);
-        if found != **expected {
+        if found != *expected {
             surprises.push(format!("{leaf}{}", told(expected, &found)));
         }
 
@@ -131,11 +173,13 @@ fn told(expected: &BTreeSet<String>, found: &BTreeSet<String>) -> String {
 }
 
 /// Leaves that are there and on no list.
-fn missing(case: &Case, track: &Track<'_>, live: &DynamicObject) -> Vec<String> {
+fn missing(case: &Case, track: &Track, live: &DynamicObject) -> Vec<String> {
     let mut all = Vec::new();
-    let (known, title): (_, &dyn Fn(&str) -> String) = match track {
-        Track::Near(..) => (case.near, &|leaf| leaf.to_owned()),
-        Track::Far(_, reference, _) => (case.far, &|leaf| reference.title(&format!("/spec{leaf}"))),
+    let (known, title): (_, &dyn Fn(&str) -> String) = match (track, case.near) {
+        (Track::Near(..), Effects::Listed(list)) => (list, &|leaf| leaf.to_owned()),
+        // What is tried is what is there.
+        (Track::Near(..), Effects::Alike { .. }) => return Vec::new(),
+        (Track::Far(_, reference, _), _) => (case.far, &|leaf| reference.title(&format!("/spec{leaf}"))),
     };
     edits::leaves(&live.data["spec"], "", &mut all);
     let known = expectations(known);

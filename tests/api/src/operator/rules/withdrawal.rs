@@ -28,7 +28,9 @@ async fn withdraw(world: &World, operator: &Operator) -> Result<()> {
     world.make("changing", &full).await?;
     let changes = before.changes(&lane.settled(operator).await?);
     let fields = full.as_object().map_or(0, serde_json::Map::len);
-    ensure!(changes.len() > fields.min(10), "the example makes little difference: {changes:?}");
+    // What has no children has a digest of its spec.
+    let few = if (case.children)().is_empty() { 0 } else { fields.min(10) };
+    ensure!(changes.len() > few, "the example makes little difference: {changes:?}");
 
     // Whoever applies a spec takes back what he applied before and does not mention any more.
     world.make("changing", &plain).await?;

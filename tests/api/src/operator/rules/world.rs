@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
-use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use thv_testbed::{Exchange, Mark, Space, Verb, wait};
@@ -46,9 +46,26 @@ impl World {
 
     /// Makes what the example refers to, and waits until what is looked after of it is dealt with.
     pub(super) async fn refer(&self) -> Result<()> {
-        for object in self.case.objects()?.iter().filter(|object| !self.case.is_of_kind(object)) {
+        self.put_all(&self.case.referents()?).await
+    }
+
+    /// The same for those who refer to the object of the example.
+    pub(super) async fn be_referred_to(&self) -> Result<()> {
+        self.put_all(&self.case.referrers()?).await
+    }
+
+    async fn put_all(&self, objects: &[Value]) -> Result<()> {
+        for object in objects {
             put(&self.space, object, &name_of(object)).await?;
             self.dealt_with(object).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes those who refer to the object of the example, which may keep it from going.
+    pub(super) async fn be_forgotten(&self) -> Result<()> {
+        for object in self.case.referrers()? {
+            api_of(&self.space, &object).delete(&name_of(&object), &DeleteParams::default()).await?;
         }
         Ok(())
     }
@@ -90,6 +107,26 @@ impl World {
     pub(super) async fn outlast(&self) -> Result<()> {
         let name = format!("{PROBE}{}", PROBES.fetch_add(1, Ordering::Relaxed));
         self.make(&name, &(self.case.minimal)()).await.map(drop)
+    }
+
+    /// The same for what may be done about objects of every kind.
+    pub(super) async fn outlast_all(&self) -> Result<()> {
+        for kind in self.looked_after()? {
+            kind.outlast().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the operator has looked at what has changed since `mark`, and has had time to do what it should not.
+    pub(super) async fn looked_at(&self, operator: &Operator, mark: Mark) -> Result<()> {
+        match self.case.pulse {
+            Some(pulse) => {
+                operator.recorder.seen(mark, &pulse()).await?;
+                self.outlast().await
+            }
+            // No request shows a pass. Those over later objects do, of every kind that has to do with it.
+            None => self.outlast_all().await,
+        }
     }
 
     /// The children of an object.

@@ -5,26 +5,24 @@ mod memo;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
-use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use tests_kinds::{Depot, Memo};
-use thv_testbed::{Mark, Pattern, Space, Verb, free_port, wait};
-use tokio::time::timeout;
+use thv_testbed::{Mark, Space, Verb, wait};
 
+use super::passes::Passes;
 use super::{Operator, Program};
-use crate::fixture::{apply, ask};
+use crate::fixture::apply;
 
 /// The operator, and how to ask it.
 struct Stage {
     space: Space,
     operator: Operator,
-    metrics: u16,
+    passes: Passes,
     probes: Cell<usize>,
 }
 
@@ -33,12 +31,11 @@ type Told = (String, String, String, String);
 
 impl Stage {
     async fn start(space: &Space) -> Result<Self> {
-        let (program, metrics) = (Program::WithTestKinds, free_port()?);
+        let (program, passes) = (Program::WithTestKinds, Passes::new()?);
         program.prepare(space).await?;
-        let address = format!("127.0.0.1:{metrics}");
-        let arguments = ["--metrics-bind-address", &address];
+        let arguments = ["--metrics-bind-address", &passes.address()];
         let operator = Operator::run(program, space, &BTreeMap::new(), &arguments).await?;
-        Ok(Self { space: space.clone(), operator, metrics, probes: Cell::new(0) })
+        Ok(Self { space: space.clone(), operator, passes, probes: Cell::new(0) })
     }
 
     fn memos(&self) -> Api<Memo> {
@@ -90,32 +87,17 @@ impl Stage {
 
     /// How many passes over objects of a kind there were.
     async fn passes(&self, kind: &str) -> Result<u64> {
-        let (_, text) = ask(Ipv4Addr::LOCALHOST.into(), self.metrics, "/metrics").await?;
-        let start = format!("toolhive_operator_reconciles_total{{kind=\"{kind}\"}} ");
-        let line = text.lines().find_map(|line| line.strip_prefix(&start));
-        line.with_context(|| format!("no passes over {kind} in\n{text}"))?.parse().context("not a number")
+        self.passes.over(kind).await
     }
 
     /// Fails the test if objects of a kind were looked at since there were `count` passes over them, at `mark`.
-    ///
-    /// Other tests change definitions, which cuts the watches of a kind. When everything is listed anew after that,
-    /// everything is looked at again, and nothing can be told.
     async fn assert_not_looked_at(&self, kind: &str, count: u64, mark: Mark) -> Result<()> {
-        let passes = self.passes(kind).await?;
-        let lists = self.operator.recorder.since(mark).only(&Pattern::verb(Verb::List));
-        assert!(passes == count || !lists.is_empty(), "{} passes over {kind}", passes - count);
-        Ok(())
+        self.passes.assert_none(kind, count, &self.operator.recorder, mark).await
     }
 
     /// Waits until there were more passes over objects of a kind than so many.
     async fn passes_above(&self, kind: &str, count: u64) -> Result<()> {
-        let asking = async {
-            while self.passes(kind).await? <= count {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            anyhow::Ok(())
-        };
-        timeout(wait::DEADLINE, asking).await.with_context(|| format!("no pass over any {kind}"))?
+        self.passes.above(kind, count).await
     }
 
     /// The operator's writes that went through, but for events and probes.
