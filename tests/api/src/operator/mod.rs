@@ -25,6 +25,7 @@ mod pods;
 mod program;
 mod pruning;
 mod readiness;
+mod references;
 mod refusals;
 mod replicas;
 mod restarts;

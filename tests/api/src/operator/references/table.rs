@@ -1,0 +1,239 @@
+//! Who can refer to what.
+
+use serde_json::{Value, json};
+use thv_api::names::finalizers;
+
+use super::{server, with};
+
+/// Makes a spec, or a part of one.
+type Spec = fn() -> Value;
+/// What a spec has besides what it needs when it refers to the object of a name, and what takes that back.
+type Link = (fn(&str) -> Value, Spec);
+
+/// A kind that others refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Referent {
+    pub(super) kind: &'static str,
+    pub(super) spec: Spec,
+    /// What keeps an object of it. The Go operator's has the same name.
+    pub(super) finalizer: &'static str,
+}
+
+impl Referent {
+    pub(super) fn is_group(self) -> bool {
+        self.kind == GROUP.kind
+    }
+}
+
+const AUTHZ: Referent = Referent {
+    kind: "MCPAuthzConfig",
+    spec: || json!({"type": "cedarv1", "config": {"policies": ["permit(principal, action, resource);"]}}),
+    finalizer: finalizers::MCP_AUTHZ_CONFIG,
+};
+
+const AUTH: Referent = Referent {
+    kind: "MCPExternalAuthConfig",
+    spec: || {
+        let exchange = json!({"tokenUrl": "https://login.example.com/token", "audience": "one"});
+        json!({"type": "tokenExchange", "tokenExchange": exchange})
+    },
+    finalizer: finalizers::MCP_EXTERNAL_AUTH_CONFIG,
+};
+
+const AUTH_SERVER: Referent = Referent {
+    spec: || {
+        let provider = json!({"issuerUrl": "https://idp.example.com", "clientId": "c"});
+        json!({"type": "embeddedAuthServer", "embeddedAuthServer": {
+            "issuer": "https://auth.example.com",
+            "upstreamProviders": [{"name": "main", "type": "oidc", "oidcConfig": provider}],
+        }})
+    },
+    ..AUTH
+};
+
+const GROUP: Referent = Referent { kind: "MCPGroup", spec: || json!({}), finalizer: finalizers::MCP_GROUP };
+
+const OIDC: Referent = Referent {
+    kind: "MCPOIDCConfig",
+    spec: || json!({"type": "inline", "inline": {"issuer": "https://login.example.com"}}),
+    finalizer: finalizers::MCP_OIDC_CONFIG,
+};
+
+const TELEMETRY: Referent = Referent {
+    kind: "MCPTelemetryConfig",
+    spec: || json!({"openTelemetry": {"enabled": true, "endpoint": "one:4318", "tracing": {"enabled": true}}}),
+    finalizer: finalizers::MCP_TELEMETRY_CONFIG,
+};
+
+const TOOLS: Referent = Referent {
+    kind: "MCPToolConfig",
+    spec: || json!({"toolsFilter": ["one"]}),
+    finalizer: finalizers::MCP_TOOL_CONFIG,
+};
+
+const WEBHOOKS: Referent = Referent {
+    kind: "MCPWebhookConfig",
+    spec: || json!({"validating": [{"name": "w", "url": "https://hook.example.com"}]}),
+    finalizer: finalizers::MCP_WEBHOOK_CONFIG,
+};
+
+/// Every kind that others refer to.
+pub(super) const REFERENTS: [Referent; 7] = [AUTHZ, AUTH, GROUP, OIDC, TELEMETRY, TOOLS, WEBHOOKS];
+
+/// Somebody who refers to something.
+pub(super) struct Pair {
+    pub(super) referrer: &'static str,
+    link: Link,
+    pub(super) referent: Referent,
+    /// For those whose children show it: an edit of the other object, and where it is seen in the configuration.
+    pub(super) edit: Option<Edit>,
+}
+
+/// An edit, and where it is seen.
+#[derive(Clone, Copy)]
+pub(super) struct Edit {
+    pub(super) spec: Spec,
+    pub(super) places: &'static [&'static str],
+}
+
+impl Pair {
+    const fn new(referrer: &'static str, link: Link, referent: Referent) -> Self {
+        Self { referrer, link, referent, edit: None }
+    }
+
+    const fn seen(mut self, spec: Spec, places: &'static [&'static str]) -> Self {
+        self.edit = Some(Edit { spec, places });
+        self
+    }
+
+    /// The spec of an object that refers to `name`.
+    pub(super) fn referrer_spec(&self, name: &str) -> Value {
+        let remote = json!({"remoteUrl": "https://mcp.example.com"});
+        let elsewhere = json!({"groupRef": {"name": "elsewhere"}});
+        let needed = match self.referrer {
+            "MCPServer" => server(json!({})),
+            "MCPRemoteProxy" => remote,
+            "MCPServerEntry" => with(with(remote, &elsewhere), &json!({"transport": "streamable-http"})),
+            _ => with(elsewhere, &json!({"incomingAuth": {"type": "anonymous"}})),
+        };
+        with(needed, &(self.link.0)(name))
+    }
+
+    /// What takes the reference back.
+    pub(super) fn forget(&self) -> Value {
+        (self.link.1)()
+    }
+}
+
+/// A reference in a field of its own.
+macro_rules! field {
+    ($field:literal) => {
+        (|name| json!({$field: {"name": name}}), || json!({$field: null}))
+    };
+}
+
+const OIDC_REF: Link =
+    (|name| json!({"oidcConfigRef": {"name": name, "audience": "a"}}), || json!({"oidcConfigRef": null}));
+const AUTH_SERVER_REF: Link = (
+    |name| json!({"authServerRef": {"kind": "MCPExternalAuthConfig", "name": name}}),
+    || json!({"authServerRef": null}),
+);
+const OTHER_GROUP: Link =
+    (|name| json!({"groupRef": {"name": name}}), || json!({"groupRef": {"name": "elsewhere"}}));
+
+/// Every pair.
+pub(super) static PAIRS: [Pair; 24] = [
+    Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(
+        || json!({"toolsFilter": ["two"]}),
+        &[
+            "tools_filter[0]",
+            "middleware_configs[tool-filter].parameters.filter_tools[0]",
+            "middleware_configs[tool-call-filter].parameters.filter_tools[0]",
+        ],
+    ),
+    Pair::new("MCPServer", OIDC_REF, OIDC).seen(
+        || json!({"inline": {"clientId": "two"}}),
+        &["oidc_config.ClientID", "middleware_configs[auth].parameters.oidc_config.ClientID"],
+    ),
+    Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(
+        || json!({"openTelemetry": {"endpoint": "two:4318"}}),
+        &["telemetry_config.endpoint", "middleware_configs[telemetry].parameters.config.endpoint"],
+    ),
+    Pair::new("MCPServer", field!("authzConfigRef"), AUTHZ).seen(
+        || json!({"config": {"role_claim_name": "two"}}),
+        &[
+            "authz_config.cedar.role_claim_name",
+            "middleware_configs[authorization].parameters.config_data.cedar.role_claim_name",
+        ],
+    ),
+    Pair::new("MCPServer", field!("externalAuthConfigRef"), AUTH).seen(
+        || json!({"tokenExchange": {"audience": "two"}}),
+        &[
+            "token_exchange_config.audience",
+            "middleware_configs[tokenexchange].parameters.token_exchange_config.audience",
+        ],
+    ),
+    Pair::new("MCPServer", field!("webhookConfigRef"), WEBHOOKS).seen(
+        || json!({"validating": [{"name": "w", "url": "https://two.example.com"}]}),
+        &["validating_webhooks[w].url", "middleware_configs[validating-webhook].parameters.webhooks[w].url"],
+    ),
+    Pair::new("MCPServer", AUTH_SERVER_REF, AUTH_SERVER),
+    Pair::new("MCPServer", field!("groupRef"), GROUP),
+    Pair::new("MCPRemoteProxy", field!("toolConfigRef"), TOOLS),
+    Pair::new("MCPRemoteProxy", OIDC_REF, OIDC),
+    Pair::new("MCPRemoteProxy", field!("telemetryConfigRef"), TELEMETRY),
+    Pair::new("MCPRemoteProxy", field!("authzConfigRef"), AUTHZ),
+    Pair::new("MCPRemoteProxy", field!("externalAuthConfigRef"), AUTH),
+    Pair::new("MCPRemoteProxy", AUTH_SERVER_REF, AUTH_SERVER),
+    Pair::new("MCPRemoteProxy", field!("groupRef"), GROUP),
+    Pair::new("MCPServerEntry", field!("externalAuthConfigRef"), AUTH),
+    Pair::new("MCPServerEntry", OTHER_GROUP, GROUP),
+    Pair::new(
+        "VirtualMCPServer",
+        (
+            |name| json!({"config": {"aggregation": {"tools": [{"workload": "w", "toolConfigRef": {"name": name}}]}}}),
+            || json!({"config": null}),
+        ),
+        TOOLS,
+    ),
+    Pair::new(
+        "VirtualMCPServer",
+        (
+            |name| json!({"incomingAuth": {"type": "oidc", "oidcConfigRef": {"name": name, "audience": "a"}}}),
+            || json!({"incomingAuth": {"type": "anonymous", "oidcConfigRef": null}}),
+        ),
+        OIDC,
+    ),
+    Pair::new(
+        "VirtualMCPServer",
+        (
+            |name| json!({"incomingAuth": {"type": "anonymous", "authzConfigRef": {"name": name}}}),
+            || json!({"incomingAuth": {"authzConfigRef": null}}),
+        ),
+        AUTHZ,
+    ),
+    Pair::new("VirtualMCPServer", field!("telemetryConfigRef"), TELEMETRY),
+    Pair::new(
+        "VirtualMCPServer",
+        (
+            |name| {
+                let auth = json!({"type": "externalAuthConfigRef", "externalAuthConfigRef": {"name": name}});
+                json!({"outgoingAuth": {"default": auth}})
+            },
+            || json!({"outgoingAuth": null}),
+        ),
+        AUTH,
+    ),
+    Pair::new(
+        "VirtualMCPServer",
+        (
+            |name| {
+                let auth = json!({"type": "externalAuthConfigRef", "externalAuthConfigRef": {"name": name}});
+                json!({"outgoingAuth": {"backends": {"one": auth}}})
+            },
+            || json!({"outgoingAuth": {"backends": null}}),
+        ),
+        AUTH,
+    ),
+    Pair::new("VirtualMCPServer", OTHER_GROUP, GROUP),
+];
