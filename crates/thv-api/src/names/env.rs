@@ -92,6 +92,15 @@ pub const ENABLE_STORAGE_VERSION_MIGRATOR: &str = "TOOLHIVE_ENABLE_STORAGE_VERSI
 /// Whether the cluster is OpenShift. Found out when absent.
 pub const OPERATOR_OPENSHIFT: &str = "OPERATOR_OPENSHIFT";
 
+/// What a variable that says yes or no means, in Go's notation; nothing if it says neither.
+pub fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}
+
 /// A telemetry header from a Secret.
 pub fn otel_header(header: &str) -> String {
     format!("{OTEL_HEADER_PREFIX}{}", header.to_ascii_uppercase().replace('-', "_"))
@@ -160,6 +169,13 @@ pub(super) fn shouting(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn booleans_are_those_of_go_and_nothing_else() {
+        assert_eq!(["1", "t", "T", "TRUE", "true", "True"].map(boolean), [Some(true); 6]);
+        assert_eq!(["0", "f", "F", "FALSE", "false", "False"].map(boolean), [Some(false); 6]);
+        assert_eq!(["", "yes", "on", "tRUE", " true", "2"].map(boolean), [None; 6]);
+    }
 
     #[test]
     fn names_become_variables() {

@@ -52,7 +52,7 @@ impl Environment {
         let text = |name: &str| get(name).map(|value| value.trim().to_owned());
         let is_secret = |name: &String| name.starts_with(env::SECRET_PREFIX);
         Self {
-            debug: text(env::DEBUG).is_some_and(|value| is_true(&value)),
+            debug: text(env::DEBUG).and_then(|value| env::boolean(&value)) == Some(true),
             runtime: text(env::RUNTIME)
                 .or_else(|| get(env::KUBERNETES_SERVICE_HOST).map(|_| "kubernetes".to_owned())),
             platform: variables.get(env::OPERATOR_OPENSHIFT).cloned(),
@@ -78,11 +78,6 @@ impl Environment {
         let variable = env::secret(name);
         self.secrets.get(&variable).ok_or(NoSecret::Missing(variable))
     }
-}
-
-/// What Go takes for true.
-fn is_true(text: &str) -> bool {
-    ["1", "t", "T", "TRUE", "true", "True"].contains(&text)
 }
 
 #[cfg(test)]
