@@ -3,7 +3,7 @@
 #[doc(hidden)]
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 #[doc(hidden)]
-pub use kube_core::{NamespaceResourceScope, Resource};
+pub use kube_core::Resource;
 
 /// Makes a type stand for another when objects are listed or watched: `part_of!(PartialPod, Pod)`. It has a field
 /// `metadata`, and whatever else is of interest.
@@ -12,7 +12,7 @@ macro_rules! part_of {
     ($part:ident, $whole:ident) => {
         impl $crate::part::Resource for $part {
             type DynamicType = ();
-            type Scope = $crate::part::NamespaceResourceScope;
+            type Scope = <$whole as $crate::part::Resource>::Scope;
 
             fn kind((): &()) -> ::std::borrow::Cow<'_, str> {
                 <$whole as $crate::part::Resource>::kind(&())

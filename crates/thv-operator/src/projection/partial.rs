@@ -40,28 +40,28 @@ impl<K> fmt::Debug for MetadataOnly<K> {
     }
 }
 
-impl<K: Resource<DynamicType = ()>> Resource for MetadataOnly<K> {
-    type DynamicType = ();
+impl<K: Resource> Resource for MetadataOnly<K> {
+    type DynamicType = K::DynamicType;
     type Scope = K::Scope;
 
     fn metadata_api() -> bool {
         true
     }
 
-    fn kind((): &()) -> Cow<'_, str> {
-        K::kind(&())
+    fn kind(dynamic: &K::DynamicType) -> Cow<'_, str> {
+        K::kind(dynamic)
     }
 
-    fn group((): &()) -> Cow<'_, str> {
-        K::group(&())
+    fn group(dynamic: &K::DynamicType) -> Cow<'_, str> {
+        K::group(dynamic)
     }
 
-    fn version((): &()) -> Cow<'_, str> {
-        K::version(&())
+    fn version(dynamic: &K::DynamicType) -> Cow<'_, str> {
+        K::version(dynamic)
     }
 
-    fn plural((): &()) -> Cow<'_, str> {
-        K::plural(&())
+    fn plural(dynamic: &K::DynamicType) -> Cow<'_, str> {
+        K::plural(dynamic)
     }
 
     fn meta(&self) -> &ObjectMeta {
