@@ -183,6 +183,26 @@ impl Things {
     }
 }
 
+/// Has objects of a kind stored in this version from now on.
+pub(crate) async fn store_as(
+    definitions: &Api<CustomResourceDefinition>,
+    name: &str,
+    version: &str,
+) -> Result<CustomResourceDefinition> {
+    let mut versions = definitions.get(name).await?.spec.versions;
+    for served in &mut versions {
+        served.storage = served.name == version;
+    }
+    let patch = Patch::Merge(json!({"spec": {"versions": versions}}));
+    Ok(definitions.patch(name, &PatchParams::default(), &patch).await?)
+}
+
+/// The versions that objects of a kind may be stored in.
+pub(crate) fn stored_versions(definition: &CustomResourceDefinition) -> Vec<String> {
+    let status = definition.status.as_ref();
+    status.and_then(|status| status.stored_versions.clone()).unwrap_or_default()
+}
+
 /// The status and the text of an answer to a GET.
 pub(crate) async fn ask(address: IpAddr, port: u16, path: &str) -> Result<(u16, String)> {
     let mut socket = TcpStream::connect((address, port)).await?;

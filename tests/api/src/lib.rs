@@ -9,6 +9,7 @@ mod crds;
 mod facts;
 mod facts_custom;
 mod facts_fence;
+mod facts_stored;
 mod fixture;
 mod operator;
 mod recorder;
