@@ -73,12 +73,26 @@ impl Events {
     }
 
     async fn warn(&self, regarding: &ObjectReference, reason: &str, action: &str, note: &str) {
+        self.tell(EventType::Warning, regarding, reason, action, note, None).await;
+    }
+
+    /// Tells something of an object. An Event is told once more, with the note that it had at first, unless anything but
+    /// the note is different.
+    pub(crate) async fn tell(
+        &self,
+        type_: EventType,
+        regarding: &ObjectReference,
+        reason: &str,
+        action: &str,
+        note: &str,
+        related: Option<ObjectReference>,
+    ) {
         let event = Event {
-            type_: EventType::Warning,
+            type_,
             reason: reason.to_owned(),
             note: Some(event_note(note).into_owned()),
             action: action.to_owned(),
-            secondary: None,
+            secondary: related,
         };
         self.publish(&event, regarding).await;
     }

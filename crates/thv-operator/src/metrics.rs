@@ -23,7 +23,7 @@ pub enum Sent {
     Create,
     /// Server-side apply of a status.
     ApplyStatus,
-    /// A merge patch, for annotations.
+    /// A merge patch, for annotations and stored versions.
     MergePatch,
     /// A JSON patch, for finalizers and managed fields.
     JsonPatch,
@@ -58,6 +58,11 @@ struct ErrorLabels {
     error: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CrdLabel {
+    crd: String,
+}
+
 /// Everything that the operator counts.
 pub struct Metrics {
     registry: Registry,
@@ -69,6 +74,9 @@ pub struct Metrics {
     waiting: Family<KindLabel, Gauge>,
     busy: Family<KindLabel, Gauge>,
     unmanaged: Family<KindLabel, Counter>,
+    migrated: Family<CrdLabel, Counter>,
+    migration_failures: Family<CrdLabel, Counter>,
+    migration_remaining: Family<CrdLabel, Gauge>,
     leading: Gauge,
     queue: OnceLock<Arc<Queue>>,
 }
@@ -87,6 +95,9 @@ impl Metrics {
             waiting: Family::default(),
             busy: Family::default(),
             unmanaged: Family::default(),
+            migrated: Family::default(),
+            migration_failures: Family::default(),
+            migration_remaining: Family::default(),
             leading: Gauge::default(),
             queue: OnceLock::new(),
             registry: Registry::default(),
@@ -101,6 +112,17 @@ impl Metrics {
         let unmanaged =
             "Objects that are not wanted any more and were left, because no operator has written them";
         registry.register("unmanaged_children", unmanaged, metrics.unmanaged.clone());
+        let migrated = "Objects that were stored in a former version of their kind and are not any more";
+        registry.register("storage_migrated_objects", migrated, metrics.migrated.clone());
+        let failures =
+            "Objects that could not be stored in the storage version, and other failures of migrations";
+        registry.register("storage_migration_failures", failures, metrics.migration_failures.clone());
+        let remaining = "Objects that the storage-version migrator has not settled yet";
+        registry.register(
+            "storage_migration_remaining_objects",
+            remaining,
+            metrics.migration_remaining.clone(),
+        );
         registry.register("leader", "Whether this replica leads", metrics.leading.clone());
         Arc::new(Self { registry, ..metrics })
     }
@@ -130,6 +152,22 @@ impl Metrics {
         self.unmanaged.get_or_create(&KindLabel { kind }).inc();
     }
 
+    /// An object was stored in a former version, and is not any more.
+    pub(crate) fn migrated(&self, crd: &str) {
+        self.migrated.get_or_create(&CrdLabel { crd: crd.to_owned() }).inc();
+    }
+
+    /// So many requests of a migration have failed.
+    pub(crate) fn migration_failed(&self, crd: &str, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.migration_failures.get_or_create(&CrdLabel { crd: crd.to_owned() }).inc_by(count);
+    }
+
+    /// So many objects are not settled yet.
+    pub(crate) fn migration_remaining(&self, crd: &str, count: usize) {
+        self.migration_remaining.get_or_create(&CrdLabel { crd: crd.to_owned() }).set(number(count));
+    }
+
     /// From now on, the length of this queue is told.
     pub(crate) fn observe(&self, queue: Arc<Queue>) {
         // A second operator in one process keeps its queue to itself.
@@ -138,7 +176,6 @@ impl Metrics {
 
     fn measure(&self) {
         let Some(queue) = self.queue.get() else { return };
-        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.waiting.clear();
         self.busy.clear();
         for (kind, (waiting, busy)) in queue.depth() {
@@ -162,6 +199,10 @@ impl Metrics {
     }
 }
 
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 fn buckets() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 15))
 }
@@ -176,6 +217,9 @@ mod tests {
         metrics.wrote(Sent::ApplyStatus, true);
         metrics.wrote(Sent::Event, false);
         metrics.passed("MCPServer", 0.1, Some("conflict"));
+        metrics.migrated("relics.toolhive.stacklok.dev");
+        metrics.migration_failed("relics.toolhive.stacklok.dev", 3);
+        metrics.migration_remaining("relics.toolhive.stacklok.dev", 2);
         let queue = Arc::new(Queue::default());
         queue.add(crate::key::Key::new("MCPServer", "ns", "s"));
         metrics.observe(queue);
@@ -184,6 +228,9 @@ mod tests {
             r#"toolhive_operator_writes_total{verb="ApplyStatus",ok="Yes"} 1"#,
             r#"toolhive_operator_writes_total{verb="Event",ok="No"} 1"#,
             r#"toolhive_operator_reconcile_errors_total{kind="MCPServer",error="conflict"} 1"#,
+            r#"toolhive_operator_storage_migrated_objects_total{crd="relics.toolhive.stacklok.dev"} 1"#,
+            r#"toolhive_operator_storage_migration_failures_total{crd="relics.toolhive.stacklok.dev"} 3"#,
+            r#"toolhive_operator_storage_migration_remaining_objects{crd="relics.toolhive.stacklok.dev"} 2"#,
             r#"toolhive_operator_queue_depth{kind="MCPServer"} 1"#,
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");

@@ -16,6 +16,7 @@ use crate::engine::{Engine, PASS_LIMIT, PassError};
 use crate::key::Key;
 use crate::leader::Leader;
 use crate::metrics::Metrics;
+use crate::migration::Migrator;
 use crate::pace::Pace;
 use crate::queue::Queue;
 use crate::reconcile::{Again, Context};
@@ -48,6 +49,9 @@ pub struct Tuning {
     pub rollouts_per_second: f64,
     /// How long a status in which only lists of other objects have changed waits after the last one.
     pub status_interval: Duration,
+    /// How long objects may still be stored in a former version after the storage version of their kind has changed.
+    /// Nothing if they are not to be migrated.
+    pub storage_migration: Option<Duration>,
 }
 
 impl Default for Tuning {
@@ -56,6 +60,7 @@ impl Default for Tuning {
             resync: Duration::from_mins(30),
             rollouts_per_second: 5.0,
             status_interval: Duration::from_secs(10),
+            storage_migration: None,
         }
     }
 }
@@ -67,6 +72,7 @@ pub struct Operator {
     queue: Arc<Queue>,
     client: Client,
     metrics: Arc<Metrics>,
+    migrator: Option<Migrator>,
     tuning: Tuning,
 }
 
@@ -89,11 +95,14 @@ impl Operator {
             settings: Arc::new(settings),
         };
         let writer = Writer::new(client.clone(), metrics.clone());
+        let migrator = tuning
+            .storage_migration
+            .and_then(|grace| Migrator::new(&client, &writer, &metrics, scopes, grace));
         let pace = Pace::new(tuning.rollouts_per_second);
         let engine = Engine::new(loader, writer, metrics.clone(), pace, tuning.status_interval);
         let queue = Arc::new(Queue::default());
         metrics.observe(queue.clone());
-        Self { engine, kinds, queue, client, metrics, tuning }
+        Self { engine, kinds, queue, client, metrics, migrator, tuning }
     }
 
     /// Works until `stop` is ready, leading only while `leader` does. What is being worked on then is finished.
@@ -186,11 +195,20 @@ impl Operator {
         }
     }
 
-    /// All workers. A worker that is dropped in the middle of a pass leaves a state that the next pass mends.
+    /// All workers, and the migrator. A worker that is dropped in the middle of a pass leaves a state that the next pass
+    /// mends, and so does the migrator, which is dropped as soon as we are told to stop.
     async fn work(&self, stopped: &Stopped) {
         self.queue.recover();
         let workers: FuturesUnordered<_> = (0..WORKERS).map(|_| self.worker(stopped)).collect();
-        workers.for_each(|()| async {}).await;
+        let migrating = async {
+            if let Some(migrator) = &self.migrator {
+                tokio::select! {
+                    () = told(stopped) => {}
+                    () = migrator.run() => {}
+                }
+            }
+        };
+        tokio::join!(workers.for_each(|()| async {}), migrating);
     }
 
     /// Takes one object after the other, and none once told to stop.

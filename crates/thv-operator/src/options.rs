@@ -16,7 +16,7 @@ use crate::operator::Tuning;
 ///
 /// Images, defaults and namespaces come from the environment: `TOOLHIVE_RUNNER_IMAGE`, `TOOLHIVE_PROXY_HOST`,
 /// `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`, `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE`, `POD_NAME`
-/// and `OPERATOR_OPENSHIFT`.
+/// and `OPERATOR_OPENSHIFT`. `TOOLHIVE_ENABLE_STORAGE_VERSION_MIGRATOR=true` has stored objects migrated.
 ///
 /// Addresses are written `:8080` (every address of the machine, IPv4 and IPv6), `127.0.0.1:8080` or `[::1]:8080` (just
 /// that one), or `0` (none: nothing is served).
@@ -50,6 +50,12 @@ pub struct Options {
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub status_interval: Duration,
 
+    /// How long API servers may still store objects in a former version after the storage version of their kind has
+    /// changed: as long as a request takes at most, and as API servers may lag behind. Only then are stored objects
+    /// migrated
+    #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = period)]
+    pub storage_migration_grace_period: Duration,
+
     /// A kubeconfig, for running outside of a cluster
     #[arg(long)]
     pub kubeconfig: Option<PathBuf>,
@@ -57,11 +63,14 @@ pub struct Options {
 
 impl Options {
     /// How the operator is to work.
-    pub const fn tuning(&self) -> Tuning {
+    pub fn tuning(&self, environment: &Environment) -> Tuning {
         Tuning {
             resync: self.resync_period,
             rollouts_per_second: self.max_rollouts_per_second,
             status_interval: self.status_interval,
+            storage_migration: environment
+                .migrates_storage_versions
+                .then_some(self.storage_migration_grace_period),
         }
     }
 }
@@ -104,11 +113,21 @@ pub struct Environment {
     pub namespace: Option<String>,
     /// What tells people which pod this is: its name, else that of its host.
     pub host: String,
+    /// Whether stored objects are to be migrated to the storage version of their kind.
+    pub migrates_storage_versions: bool,
+}
+
+/// A variable whose value cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the environment variable {name} is {value:?}: set it to true or false, or unset it")]
+pub struct InvalidVariable {
+    name: &'static str,
+    value: String,
 }
 
 impl Environment {
     /// Reads it. What is set and empty counts as not set.
-    pub fn read(variables: &BTreeMap<String, String>) -> Self {
+    pub fn read(variables: &BTreeMap<String, String>) -> Result<Self, InvalidVariable> {
         let get =
             |name: &str| variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
         let list = |name: &str| -> Vec<String> {
@@ -132,14 +151,22 @@ impl Environment {
         let namespaces = list(env::WATCH_NAMESPACE);
         let scopes =
             if namespaces.is_empty() { vec![None] } else { namespaces.into_iter().map(Some).collect() };
+        let migrates_storage_versions = match get(env::ENABLE_STORAGE_VERSION_MIGRATOR) {
+            None => false,
+            Some(text) => env::boolean(text).ok_or_else(|| InvalidVariable {
+                name: env::ENABLE_STORAGE_VERSION_MIGRATOR,
+                value: text.to_owned(),
+            })?,
+        };
         let host = get(env::POD_NAME).or_else(|| get(env::HOSTNAME)).unwrap_or(env!("CARGO_PKG_NAME"));
-        Self {
+        Ok(Self {
             settings,
             platform,
             scopes,
             namespace: get(env::POD_NAMESPACE).map(str::to_owned),
             host: host.to_owned(),
-        }
+            migrates_storage_versions,
+        })
     }
 }
 
@@ -149,10 +176,13 @@ mod tests {
 
     use super::*;
 
+    fn try_read(pairs: &[(&str, &str)]) -> Result<Environment, InvalidVariable> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Environment::read(&pairs.iter().map(owned).collect())
+    }
+
     fn read(pairs: &[(&str, &str)]) -> Environment {
-        Environment::read(
-            &pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        )
+        try_read(pairs).unwrap()
     }
 
     #[test]
@@ -187,6 +217,18 @@ mod tests {
     fn openshift_is_said_in_any_case() {
         assert_eq!(read(&[("OPERATOR_OPENSHIFT", "TRUE")]).platform, Some(Platform::OpenShift));
         assert_eq!(read(&[("OPERATOR_OPENSHIFT", "no")]).platform, Some(Platform::Kubernetes));
+    }
+
+    #[test]
+    fn stored_objects_are_migrated_only_where_the_environment_says_so() {
+        const VARIABLE: &str = "TOOLHIVE_ENABLE_STORAGE_VERSION_MIGRATOR";
+        let options = Options::parse_from(["x"]);
+        let migrates = |pairs: &[(&str, &str)]| options.tuning(&read(pairs)).storage_migration;
+        assert_eq!(migrates(&[]), None);
+        assert_eq!((migrates(&[(VARIABLE, "")]), migrates(&[(VARIABLE, "F")])), (None, None));
+        assert_eq!(migrates(&[(VARIABLE, "1")]), Some(Duration::from_secs(90)));
+        let error = try_read(&[(VARIABLE, "yes")]).unwrap_err().to_string();
+        assert!(error.contains(VARIABLE) && error.contains("\"yes\": set it to true or false"), "{error}");
     }
 
     #[test]

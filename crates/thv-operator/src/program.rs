@@ -44,7 +44,7 @@ pub async fn main(registry: Registry) -> ExitCode {
 }
 
 async fn run(options: Options, registry: &Registry) -> Result<()> {
-    let environment = Environment::read(&std::env::vars().collect());
+    let environment = Environment::read(&std::env::vars().collect())?;
     let config = config(&options).await?;
     let namespace = environment.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let program = Program {
@@ -135,7 +135,7 @@ impl Program {
         };
         let settings = Settings { platform, ..environment.settings.clone() };
         let leader = options.leader_elect.then(|| Leader::new(client.clone(), namespace, &environment.host));
-        let (scopes, tuning) = (&environment.scopes, options.tuning());
+        let (scopes, tuning) = (&environment.scopes, options.tuning(environment));
         let operator = Operator::new(client.clone(), registry, settings, scopes, metrics.clone(), tuning);
         operator.run(leader, readiness.clone(), stop).await;
     }

@@ -1,10 +1,14 @@
 //! What the operator may do, in one table. The roles in the chart and in the tests are made from it.
 //!
-//! Nothing in it needs the whole cluster: an operator that looks after some namespaces is bound to a Role in each.
+//! Nothing that every operator needs is for the whole cluster: one that looks after some namespaces is bound to a Role in
+//! each. Only the storage-version migrator, which such an operator does not have, needs more.
 
 use serde_json::{Value, json};
 use thv_api::names::{GROUP, LEADER_ELECTION_LEASE};
 use thv_api::{Kind, kinds};
+
+/// The name of the `ClusterRole` with [`migrator_rules`].
+pub const MIGRATOR_ROLE: &str = "toolhive-operator-storage-version-migrator-role";
 
 /// The right to do some things with one kind of object.
 struct Right {
@@ -94,13 +98,31 @@ pub fn leader_rules() -> Vec<Value> {
     vec![lease(&["get", "patch"], json!([LEADER_ELECTION_LEASE])), create]
 }
 
+/// The rules of the `ClusterRole` that the storage-version migrator needs beside [`rules`], which let it publish Events.
+pub fn migrator_rules() -> Vec<Value> {
+    let (mut names, mut plurals) = (Vec::new(), Vec::new());
+    for definition in thv_api::crds() {
+        names.extend(definition.metadata.name);
+        plurals.push(definition.spec.names.plural);
+    }
+    let crds = json!(["apiextensions.k8s.io"]);
+    vec![
+        json!({"apiGroups": crds, "resources": ["customresourcedefinitions"], "verbs": READ}),
+        json!({
+            "apiGroups": crds, "resources": ["customresourcedefinitions/status"], "resourceNames": names,
+            "verbs": ["patch"],
+        }),
+        json!({"apiGroups": [GROUP], "resources": plurals, "verbs": ["get", "list", "patch"]}),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn nothing_is_ever_replaced_and_no_secret_written() {
-        for rule in rules() {
+        for rule in [rules(), migrator_rules()].concat() {
             let verbs = rule["verbs"].as_array().unwrap();
             let is_finalizer = rule["resources"][0].as_str().unwrap().ends_with("/finalizers");
             assert!(is_finalizer || !verbs.contains(&json!("update")), "{rule}");

@@ -62,3 +62,10 @@ impl WriteError {
 pub(crate) fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
+
+/// Whether the API server says of the very object with this name that it is not there. One that does not serve the kind,
+/// because it has just started or has not heard of a version yet, answers 404 as well, and names none.
+pub(crate) fn is_gone(error: &kube::Error, name: &str) -> bool {
+    let kube::Error::Api(status) = error else { return false };
+    status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == name)
+}

@@ -1,5 +1,7 @@
 //! The one way to write to the API server. There is no `replace`.
 
+mod stored;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ const FOLDER: &str = "deploy/roles";
 const MANAGER: &str = "toolhive-operator-manager-role";
 
 /// One file for an operator that looks after the whole cluster, one for an operator that looks after some namespaces,
-/// and one for the election of a leader.
+/// one for the election of a leader, and one for the storage-version migrator.
 pub(super) fn add(files: &mut Files) -> Result<()> {
     let roles = [
         ("cluster.yaml", role("ClusterRole", MANAGER, &rbac::rules())),
@@ -20,6 +20,7 @@ pub(super) fn add(files: &mut Files) -> Result<()> {
             "leader-election.yaml",
             role("Role", "toolhive-operator-leader-election-role", &rbac::leader_rules()),
         ),
+        ("storage-version-migrator.yaml", role("ClusterRole", rbac::MIGRATOR_ROLE, &rbac::migrator_rules())),
     ];
     for (name, role) in roles {
         let text = format!("# Made by `cargo xtask crds`; do not edit.\n{}", yaml::write(&role)?);
