@@ -137,7 +137,7 @@ async fn install_all(
 }
 
 /// Waits until the API server serves all versions of the kind.
-async fn served(api: &Api<CustomResourceDefinition>, name: &str) -> Result<()> {
+pub(crate) async fn served(api: &Api<CustomResourceDefinition>, name: &str) -> Result<()> {
     let established =
         |definition: &CustomResourceDefinition| wait::has_condition(definition, "Established", "True");
     let definition = wait::until(api, name, "the kind is served", established).await?.spec;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use thv_testbed::{Exchange, Mark, Moment, Pattern, Space, Verb, in_namespace, wait};
+use thv_testbed::{Exchange, Mark, Moment, Pattern, Recorder, Space, Verb, in_namespace, wait};
 
 use super::difference::{Children, places};
 use super::{Operator, Program, minimal};
@@ -26,16 +26,16 @@ async fn two(space: &Space) -> Result<(Operator, Operator)> {
     let leader = candidate().await?;
     leader.server("s", minimal()).await?;
     let other = candidate().await?;
-    looks_at_the_lease(&other, Mark::default()).await?;
+    looks_at_the_lease(&other.recorder, Mark::default()).await?;
     Ok((leader, other))
 }
 
 /// Waits until an operator has looked at the Lease and been told who leads, twice over: what it did of the first answer
 /// it has done when it looks again.
-pub(super) async fn looks_at_the_lease(operator: &Operator, mark: Mark) -> Result<()> {
+pub(super) async fn looks_at_the_lease(recorder: &Recorder, mark: Mark) -> Result<()> {
     let look = Pattern::verb(Verb::Get).of("leases");
-    operator.recorder.seen(mark, &look).await?;
-    operator.recorder.seen(operator.recorder.mark(), &look).await.map(drop)
+    recorder.seen(mark, &look).await?;
+    recorder.seen(recorder.mark(), &look).await.map(drop)
 }
 
 async fn lease(space: &Space) -> Result<LeaseSpec> {
@@ -136,11 +136,11 @@ async fn g1_a_leader_that_stood_still_writes_nothing_before_it_leads_again() {
         let mark = leader.recorder.mark();
         breakpoint.release();
         leader.subject.resume()?;
-        looks_at_the_lease(&leader, mark).await?;
+        looks_at_the_lease(&leader.recorder, mark).await?;
         assert_idle(&leader, mark);
         other.edit("s", image("4")).await?;
         other.edit("s", image("3")).await?;
-        looks_at_the_lease(&leader, leader.recorder.mark()).await?;
+        looks_at_the_lease(&leader.recorder, leader.recorder.mark()).await?;
         assert_idle(&leader, mark);
         assert_eq!(lease(&space).await?.holder_identity, new.holder_identity);
         let mut left = before.changes(&other.children().await?);

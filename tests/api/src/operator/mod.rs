@@ -17,6 +17,7 @@ mod kinds;
 mod leadership;
 mod lifecycle;
 mod malformed;
+mod migration;
 mod overrides;
 mod ownership;
 mod passes;

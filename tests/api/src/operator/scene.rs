@@ -25,7 +25,7 @@ pub(super) const NAME: &str = "s";
 pub(super) const PULSE: &str = "pulse";
 
 /// What the status says from the first pass on. With no node no pod ever runs or fails, so that is how it stays.
-const AT_REST: &str = "the proxy is starting";
+pub(super) const AT_REST: &str = "the proxy is starting";
 
 /// Where children change whenever the content of pods does.
 pub(super) const NEW_REVISION: [&str; 6] = [

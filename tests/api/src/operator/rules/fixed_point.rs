@@ -58,7 +58,7 @@ async fn led_by_others(world: &World) -> Result<()> {
     let first = assert_starts_over(world, &leader, Mark::default(), &still).await;
     first.with_context(|| tail(&leader))?;
     let other = candidate().await?;
-    looks_at_the_lease(&other, Mark::default()).await?;
+    looks_at_the_lease(&other.recorder, Mark::default()).await?;
     let mark = other.recorder.mark();
     assert_eq!(applies(&other, Mark::default()), BTreeMap::new(), "one that does not lead has written");
     leader.subject.terminate()?;
