@@ -38,8 +38,8 @@ pub struct Error {
     pub code: i64,
     /// For people.
     pub message: Cow<'static, str>,
-    /// For programs.
-    pub data: Option<Value>,
+    /// For programs. Most errors have none, and errors are handed on from function to function.
+    pub data: Option<Box<Value>>,
 }
 
 /// Why something did not work, in words that programs may rely on.
@@ -84,7 +84,7 @@ impl Error {
 
     /// Something did not work, and that is why.
     pub fn internal(cause: Cause) -> Self {
-        let data = Some(json!({ "cause": cause.as_str() }));
+        let data = Some(Box::new(json!({ "cause": cause.as_str() })));
         Self { data, ..Self::new(codes::INTERNAL, cause.message()) }
     }
 
@@ -112,7 +112,7 @@ impl Error {
         }
 
         let Self { code, message, data } = self;
-        let error = Body { code: *code, message, data: data.as_ref() };
+        let error = Body { code: *code, message, data: data.as_deref() };
         let id = id.and_then(|id| serde_json::from_str(id.raw()).ok());
         serde_json::to_vec(&Answer { jsonrpc: "2.0", id, error }).unwrap_or_default().into()
     }

@@ -58,8 +58,8 @@ pub struct HeaderMismatch {
 impl HeaderMismatch {
     /// What the client is told.
     pub fn error(&self) -> Error {
-        let data = self.said.as_ref().map(|(header, body)| json!({ "header": header, "body": body }));
-        Error { data, ..Error::new(codes::HEADER_MISMATCH, self.to_string()) }
+        let said = self.said.as_ref().map(|(header, body)| json!({ "header": header, "body": body }));
+        Error { data: said.map(Box::new), ..Error::new(codes::HEADER_MISMATCH, self.to_string()) }
     }
 
     fn unlike(header: &'static str, value: &HeaderValue, body: &str) -> Self {

@@ -184,7 +184,7 @@ impl Migrator {
     async fn definition(&self, crd: &str) -> Result<Option<Definition>, MigrationError> {
         let found = Api::<Definition>::all(self.client.clone()).get_opt(crd).await;
         found.map_err(|error| {
-            MigrationError::read(ReadError { what: format!("{KIND} {crd}"), source: Box::new(error) })
+            MigrationError::read(ReadError::Api { what: format!("{KIND} {crd}"), source: Box::new(error) })
         })
     }
 }

@@ -85,18 +85,6 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Starts an operator that looks after the kind.
-    pub(super) async fn start(&self, space: &Space) -> Result<Operator> {
-        self.start_with(space, &[]).await
-    }
-
-    /// The same with these arguments.
-    pub(super) async fn start_with(&self, space: &Space, arguments: &[&str]) -> Result<Operator> {
-        // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
-        Box::pin(self.program.prepare(space)).await?;
-        Box::pin(Operator::run(self.program, space, &BTreeMap::new(), arguments)).await
-    }
-
     /// All objects of the example.
     pub(super) fn objects(&self) -> Result<Vec<Value>> {
         read(self.example)
@@ -165,6 +153,19 @@ impl Case {
     pub(crate) fn resource(&self) -> Result<ApiResource> {
         Ok(resource_of(&self.full()?))
     }
+}
+
+/// The program that looks after the kinds of all cases.
+pub(super) fn program_of(cases: &[&Case]) -> Program {
+    cases.iter().map(|case| case.program).max().unwrap_or(Program::Shipped)
+}
+
+/// Starts an operator that looks after the kinds of all cases, with these arguments.
+pub(super) async fn start(space: &Space, cases: &[&Case], arguments: &[&str]) -> Result<Operator> {
+    let program = program_of(cases);
+    // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
+    Box::pin(program.prepare(space)).await?;
+    Box::pin(Operator::run(program, space, &BTreeMap::new(), arguments)).await
 }
 
 /// Manifests that go into whatever namespace there is.

@@ -1,6 +1,7 @@
 //! A crash after any write leaves a state that the next start mends.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use anyhow::{Context, Result};
 use kube::ResourceExt;
@@ -8,9 +9,9 @@ use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
 use serde_json::Value;
 use thv_testbed::{Mark, Moment, Pattern, Space, Verb, in_namespace, wait};
 
-use super::case::Case;
+use super::case::{Case, start};
 use super::lane::{Lane, State};
-use super::world::{Place, World, name_of, put, tail, writes};
+use super::world::{Place, World, looked_at, name_of, outlast_all, put, tail, writes};
 use crate::operator::Operator;
 
 /// What is done to the object of the example.
@@ -76,7 +77,7 @@ async fn run(
     crash: Option<usize>,
 ) -> Result<Outcome> {
     // Who refers to what is told later than the test lasts, so that it is no part of it.
-    let mut operator = case.start_with(space, &["--status-interval", "1h"]).await?;
+    let mut operator = start(space, &[case], &["--status-interval", "1h"]).await?;
     let world = World::new(space, case)?;
     world.refer().await?;
     let outcome = carry_out(&world, &mut operator, workload, crash).await;
@@ -129,7 +130,7 @@ async fn carry_out(
         drop(breakpoint);
     }
     done(world, workload, &belongings).await?;
-    world.outlast_all().await?;
+    outlast_all(slice::from_ref(world)).await?;
     let end = match workload {
         Workload::Create => vec![end(world, operator, &full).await?],
         Workload::Update => {
@@ -167,11 +168,11 @@ async fn settle(world: &World, operator: &Operator) -> Result<Vec<Place>> {
     for companion in (case.companions)(&object) {
         let mark = operator.recorder.mark();
         let place = put(&world.space, &companion, &name_of(&companion)).await?;
-        world.looked_at(operator, mark).await?;
+        looked_at(slice::from_ref(world), operator, mark).await?;
         let is_owned = companion["metadata"]["ownerReferences"].is_array();
         belongings.extend(is_owned.then_some(place));
     }
-    world.outlast_all().await?;
+    outlast_all(slice::from_ref(world)).await?;
     Ok(belongings)
 }
 

@@ -1,6 +1,7 @@
 //! Once converged, nothing is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -10,31 +11,36 @@ use serde_json::{Value, json};
 use thv_testbed::{Mark, Pattern, RequestLog, Space, Verb, wait};
 
 use super::CASES;
-use super::case::{Case, resource_of};
-use super::world::{Title, World, applies, is_probe, name_of, put, tail};
-use crate::operator::Operator;
+use super::case::{Case, program_of, resource_of, start};
+use super::world::{
+    Title, World, applies, is_probe, looked_after, looked_at, name_of, outlast_all, put, tail, worlds,
+};
+use crate::operator::{Operator, Program};
 use crate::operator::leadership::looks_at_the_lease;
 
-pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let mut operator = case.start(space).await?;
-    let world = World::new(space, case)?;
-    touched_and_restarted(&world, &mut operator).await.with_context(|| tail(&operator))?;
+pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
+    let mut operator = start(space, cases, &[]).await?;
+    let worlds = worlds(space, cases)?;
+    touched_and_restarted(&worlds, &mut operator).await.with_context(|| tail(&operator))?;
     operator.subject.kill().await?;
-    led_by_others(&world).await
+    led_by_others(&worlds, program_of(cases)).await
 }
 
 /// Everything that is watched is touched, the operator starts anew, and its watches do.
-async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result<()> {
-    let named = populate(world, operator, &world.case.all()?).await?;
-    let mut still = Still::read(world).await?;
+async fn touched_and_restarted(worlds: &[World], operator: &mut Operator) -> Result<()> {
+    let mut named = BTreeSet::new();
+    for world in worlds {
+        named.extend(populate(world, operator, &world.case.all()?).await?);
+    }
+    let mut still = Still::read(worlds).await?;
     for touch in ["labels", "annotations"] {
-        touch_all(world, operator, &named, &mut still, touch).await?;
+        touch_all(worlds, operator, &named, &mut still, touch).await?;
     }
 
     let watches = operator.recorder.gate(Pattern::verb(Verb::Watch));
     let mark = operator.recorder.mark();
     operator.subject.restart().await?;
-    assert_starts_over(world, operator, mark, &still).await?;
+    assert_starts_over(worlds, operator, mark, &still).await?;
 
     let mark = operator.recorder.mark();
     watches.cut();
@@ -42,20 +48,21 @@ async fn touched_and_restarted(world: &World, operator: &mut Operator) -> Result
         operator.recorder.seen(mark, &Pattern::verb(Verb::Watch).of(&resource.plural)).await?;
     }
     let pulse = operator.recorder.mark();
-    still.touch(world, &world.case.resource()?, world.case.name, "labels", "again").await?;
-    world.looked_at(operator, pulse).await?;
+    for world in worlds {
+        still.touch(world, &world.case.resource()?, world.case.name, "labels", "again").await?;
+    }
+    looked_at(worlds, operator, pulse).await?;
     assert_eq!(applies(operator, mark), BTreeMap::new());
-    still.assert_is_so(world).await
+    still.assert_is_so(worlds).await
 }
 
 /// Others lead, one after the other.
-async fn led_by_others(world: &World) -> Result<()> {
-    let still = Still::read(world).await?;
-    let program = world.case.program;
-    let candidate =
-        async || Operator::run(program, &world.space, &BTreeMap::new(), &["--leader-elect"]).await;
+async fn led_by_others(worlds: &[World], program: Program) -> Result<()> {
+    let still = Still::read(worlds).await?;
+    let space = &worlds.first().context("there is no case")?.space;
+    let candidate = async || Operator::run(program, space, &BTreeMap::new(), &["--leader-elect"]).await;
     let mut leader = candidate().await?;
-    let first = assert_starts_over(world, &leader, Mark::default(), &still).await;
+    let first = assert_starts_over(worlds, &leader, Mark::default(), &still).await;
     first.with_context(|| tail(&leader))?;
     let other = candidate().await?;
     looks_at_the_lease(&other.recorder, Mark::default()).await?;
@@ -63,7 +70,7 @@ async fn led_by_others(world: &World) -> Result<()> {
     assert_eq!(applies(&other, Mark::default()), BTreeMap::new(), "one that does not lead has written");
     leader.subject.terminate()?;
     leader.subject.exit().await?;
-    assert_starts_over(world, &other, mark, &still).await.with_context(|| tail(&other))
+    assert_starts_over(worlds, &other, mark, &still).await.with_context(|| tail(&other))
 }
 
 /// Makes objects of the case, with what they refer to and all that they live among, and waits until everything is at
@@ -81,9 +88,9 @@ pub(super) async fn populate(world: &World, operator: &Operator, all: &[Value]) 
         put(&world.space, &companion, &name_of(&companion)).await?;
         named.insert((resource_of(&companion).plural, name_of(&companion)));
         // The operator looks at it; whatever it has to say of it is said before something later is.
-        world.looked_at(operator, mark).await?;
+        looked_at(slice::from_ref(world), operator, mark).await?;
     }
-    world.outlast_all().await?;
+    outlast_all(slice::from_ref(world)).await?;
     for world in world.looked_after()? {
         for owner in owners(&world).await? {
             for (resource, child) in world.children(&owner).await? {
@@ -92,7 +99,7 @@ pub(super) async fn populate(world: &World, operator: &Operator, all: &[Value]) 
             }
         }
     }
-    world.outlast_all().await?;
+    outlast_all(slice::from_ref(world)).await?;
     Ok(named)
 }
 
@@ -138,19 +145,22 @@ fn watched(log: &RequestLog) -> Result<Vec<Watched>> {
 /// changed. It may apply a child that was touched, since it cannot know that what is its own has not changed
 /// (fact F17), and nothing moves by that.
 async fn touch_all(
-    world: &World,
+    worlds: &[World],
     operator: &Operator,
     named: &BTreeSet<Title>,
     still: &mut Still,
     touch: &str,
 ) -> Result<()> {
     let (start, mut touched) = (operator.recorder.mark(), BTreeSet::new());
+    let world = worlds.first().context("there is no case")?;
     let all = watched(&operator.recorder.log())?.into_iter();
     let is_known = |Watched { resource, .. }: &Watched| {
         let plural = resource.plural.as_str();
         let is_in_example = named.iter().any(|(in_example, _)| in_example == plural);
-        let is_child = (world.case.children)().iter().any(|child| child.plural == plural);
-        is_in_example || is_child || !world.case.strangers.contains(&plural)
+        let is_known_to = |Case { children, strangers, .. }: &Case| {
+            !strangers.contains(&plural) || children().iter().any(|child| child.plural == plural)
+        };
+        is_in_example || worlds.iter().any(|world| is_known_to(world.case))
     };
     for Watched { resource, labels } in all.filter(is_known) {
         let selector =
@@ -158,11 +168,11 @@ async fn touch_all(
         let before = touched.len();
         for object in world.api(&resource).list(&selector).await? {
             let title = (resource.plural.clone(), object.name_any());
-            let is_ours = named.contains(&title) || belongs(world.case, &object);
+            let is_ours = named.contains(&title) || belongs(worlds, &object);
             if is_ours && !is_probe(&title.1) {
                 let mark = operator.recorder.mark();
                 still.touch(world, &resource, &title.1, touch, "1").await?;
-                if let Some(pulse) = world.case.pulse {
+                for pulse in worlds.iter().filter_map(|world| world.case.pulse) {
                     let seen = operator.recorder.seen(mark, &pulse()).await;
                     seen.with_context(|| format!("nobody looks when {title:?} is touched"))?;
                 }
@@ -172,36 +182,42 @@ async fn touch_all(
         let plural = &resource.plural;
         ensure!(touched.len() > before, "{plural} are watched, and the case has none to touch");
     }
-    world.outlast_all().await?;
+    outlast_all(worlds).await?;
     for (title, count) in applies(operator, start) {
         let is_allowed = touched.contains(&title) && still.children.contains(&title) && count == 1;
         assert!(is_allowed, "{title:?} was applied {count} times after {touch} of {touched:?} were touched");
     }
-    still.assert_is_so(world).await
+    still.assert_is_so(worlds).await
 }
 
-/// Whether an object belongs to an object of the case, or to what does, and not to a neighbour.
-fn belongs(case: &Case, object: &DynamicObject) -> bool {
+/// Whether an object belongs to an object of a case, or to what does, and not to a neighbour.
+fn belongs(worlds: &[World], object: &DynamicObject) -> bool {
     let owners = object.owner_references();
     let is_neighbours = |owner: &OwnerReference| {
-        CASES.iter().any(|other| other.kind == owner.kind && other.kind != case.kind)
+        let is_own = worlds.iter().any(|world| world.case.kind == owner.kind);
+        !is_own && CASES.iter().any(|other| other.kind == owner.kind)
     };
     !owners.is_empty() && !owners.iter().any(is_neighbours)
 }
 
 /// Shows that an operator that starts over applies every child once, that nothing moves by it, and that nothing else
 /// is written.
-async fn assert_starts_over(world: &World, operator: &Operator, mark: Mark, still: &Still) -> Result<()> {
+async fn assert_starts_over(
+    worlds: &[World],
+    operator: &Operator,
+    mark: Mark,
+    still: &Still,
+) -> Result<()> {
     for (plural, name) in &still.children {
         operator.recorder.seen(mark, &Pattern::verb(Verb::Apply).of(plural).named(name).whole()).await?;
     }
-    world.outlast_all().await?;
+    outlast_all(worlds).await?;
     let once: BTreeMap<Title, usize> = still.children.iter().map(|title| (title.clone(), 1)).collect();
     assert_eq!(applies(operator, mark), once);
-    still.assert_is_so(world).await
+    still.assert_is_so(worlds).await
 }
 
-/// What must not move: the objects of the case, those that are looked after among what they refer to, and the children
+/// What must not move: the objects of the cases, those that are looked after among what they refer to, and the children
 /// of both.
 #[derive(Debug, PartialEq)]
 pub(super) struct Still {
@@ -212,10 +228,10 @@ pub(super) struct Still {
 }
 
 impl Still {
-    pub(super) async fn read(world: &World) -> Result<Self> {
+    pub(super) async fn read(worlds: &[World]) -> Result<Self> {
         let (mut versions, mut statuses) = (BTreeMap::new(), BTreeMap::new());
         let mut children = BTreeSet::new();
-        for world in world.looked_after()? {
+        for world in looked_after(worlds)? {
             let plural = world.case.resource()?.plural;
             for owner in owners(&world).await? {
                 for (resource, child) in world.children(&owner).await? {
@@ -251,8 +267,8 @@ impl Still {
         Ok(())
     }
 
-    pub(super) async fn assert_is_so(&self, world: &World) -> Result<()> {
-        assert_eq!(*self, Self::read(world).await?);
+    pub(super) async fn assert_is_so(&self, worlds: &[World]) -> Result<()> {
+        assert_eq!(*self, Self::read(worlds).await?);
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! A quiet window: objects of every kind converge and are left alone. Resyncs go on, and nothing is written.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -8,11 +7,11 @@ use serde_json::{Value, json};
 use thv_testbed::{Pattern, Space, Verb, in_namespace};
 
 use super::CASES;
-use super::case::Case;
+use super::case::{Case, start};
 use super::fixed_point::{Still, populate};
-use super::world::{World, name_of, tail, writes};
+use super::world::{name_of, tail, worlds, writes};
+use crate::operator::Operator;
 use crate::operator::passes::Passes;
-use crate::operator::{Operator, Program};
 
 /// How often the operator looks at every object again.
 const RESYNC_PERIOD: &str = "5s";
@@ -45,26 +44,20 @@ fn with_heartbeats(case: &Case) -> Result<Vec<Value>> {
 }
 
 async fn rule(space: &Space, window: Duration) -> Result<()> {
-    // The program that looks after all of them.
-    let program = CASES.iter().map(|case| case.program).max().unwrap_or(Program::Shipped);
-    program.prepare(space).await?;
     let passes = Passes::new()?;
     let arguments = ["--resync-period", RESYNC_PERIOD, "--metrics-bind-address", &passes.address()];
-    let operator = Operator::run(program, space, &BTreeMap::new(), &arguments).await?;
+    let operator = start(space, &CASES, &arguments).await?;
     stay_quiet(space, &operator, passes, window).await.with_context(|| tail(&operator))
 }
 
 async fn stay_quiet(space: &Space, operator: &Operator, passes: Passes, window: Duration) -> Result<()> {
-    let mut worlds = Vec::new();
-    for case in CASES {
-        let world = World::new(space, case)?;
-        populate(&world, operator, &with_heartbeats(case)?).await?;
-        worlds.push(world);
-    }
-    let (mut before, mut counts) = (Vec::new(), Vec::new());
+    let worlds = worlds(space, &CASES)?;
     for world in &worlds {
-        before.push(Still::read(world).await?);
-        counts.push(passes.over(world.case.kind).await?);
+        populate(world, operator, &with_heartbeats(world.case)?).await?;
+    }
+    let (still, mut counts) = (Still::read(&worlds).await?, Vec::new());
+    for case in CASES {
+        counts.push(passes.over(case.kind).await?);
     }
 
     let mark = operator.recorder.mark();
@@ -84,10 +77,7 @@ async fn stay_quiet(space: &Space, operator: &Operator, passes: Passes, window: 
     }
     let written = writes(operator, mark);
     assert!(written.is_empty(), "{written:#?}");
-    for (world, still) in worlds.iter().zip(before) {
-        still.assert_is_so(world).await?;
-    }
-    Ok(())
+    still.assert_is_so(&worlds).await
 }
 
 #[tokio::test]

@@ -5,17 +5,20 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, ensure};
 use thv_testbed::Space;
 
-use super::case::Case;
+use super::case::{Case, start};
 use super::lane::Lane;
-use super::world::{World, tail};
+use super::world::{World, tail, worlds};
 use crate::operator::Operator;
 
 /// An object that needs nothing is given everything, and that is taken back again: it is left as it was.
-pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let operator = case.start(space).await?;
-    let world = World::new(space, case)?;
-    world.refer().await?;
-    withdraw(&world, &operator).await.with_context(|| tail(&operator))
+pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
+    let operator = start(space, cases, &[]).await?;
+    for world in worlds(space, cases)? {
+        world.refer().await?;
+        let done = withdraw(&world, &operator).await;
+        done.with_context(|| format!("{}; {}", world.case.kind, tail(&operator)))?;
+    }
+    Ok(())
 }
 
 async fn withdraw(world: &World, operator: &Operator) -> Result<()> {
@@ -37,6 +40,6 @@ async fn withdraw(world: &World, operator: &Operator) -> Result<()> {
     let mut left = before.changes(&lane.settled(operator).await?);
     left.remove("new revision");
     let stays: BTreeSet<String> = case.stays.iter().map(|(line, _)| (*line).to_owned()).collect();
-    assert_eq!(left, stays);
+    assert_eq!(left, stays, "{}", case.kind);
     Ok(())
 }

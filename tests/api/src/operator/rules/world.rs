@@ -81,7 +81,7 @@ impl World {
         Ok(())
     }
 
-    /// The objects of the case, and those among what they refer to that are looked after as well.
+    /// The objects of the case, and those among what they live with that are looked after as well.
     pub(super) fn looked_after(&self) -> Result<Vec<Self>> {
         let all = self.case.all()?;
         let is_there = |case: &&&'static Case| all.iter().any(|object| case.is_of_kind(object));
@@ -109,26 +109,6 @@ impl World {
         self.make(&name, &(self.case.minimal)()).await.map(drop)
     }
 
-    /// The same for what may be done about objects of every kind.
-    pub(super) async fn outlast_all(&self) -> Result<()> {
-        for kind in self.looked_after()? {
-            kind.outlast().await?;
-        }
-        Ok(())
-    }
-
-    /// Waits until the operator has looked at what has changed since `mark`, and has had time to do what it should not.
-    pub(super) async fn looked_at(&self, operator: &Operator, mark: Mark) -> Result<()> {
-        match self.case.pulse {
-            Some(pulse) => {
-                operator.recorder.seen(mark, &pulse()).await?;
-                self.outlast().await
-            }
-            // No request shows a pass. Those over later objects do, of every kind that has to do with it.
-            None => self.outlast_all().await,
-        }
-    }
-
     /// The children of an object.
     pub(super) async fn children(&self, owner: &DynamicObject) -> Result<Vec<(ApiResource, DynamicObject)>> {
         let mut found = Vec::new();
@@ -141,6 +121,37 @@ impl World {
         }
         Ok(found)
     }
+}
+
+/// The objects of several cases in one namespace.
+pub(super) fn worlds(space: &Space, cases: &[&'static Case]) -> Result<Vec<World>> {
+    cases.iter().map(|case| World::new(space, case)).collect()
+}
+
+/// What is looked after among the objects of these worlds, each kind once.
+pub(super) fn looked_after(worlds: &[World]) -> Result<Vec<World>> {
+    let mut all = BTreeMap::new();
+    for world in worlds {
+        all.extend(world.looked_after()?.into_iter().map(|world| (world.case.kind, world)));
+    }
+    Ok(all.into_values().collect())
+}
+
+/// Gives the operator time to do what it should not, about objects of every kind.
+pub(super) async fn outlast_all(worlds: &[World]) -> Result<()> {
+    for kind in looked_after(worlds)? {
+        kind.outlast().await?;
+    }
+    Ok(())
+}
+
+/// Waits until the operator has looked at what has changed in every world since `mark`, and has had time to do what it
+/// should not. Where no request shows a pass, passes over later objects do.
+pub(super) async fn looked_at(worlds: &[World], operator: &Operator, mark: Mark) -> Result<()> {
+    for pulse in worlds.iter().filter_map(|world| world.case.pulse) {
+        operator.recorder.seen(mark, &pulse()).await?;
+    }
+    outlast_all(worlds).await
 }
 
 /// Makes an object under this name, with its status if it has one.
