@@ -93,6 +93,7 @@ fn column(column: &Column) -> CustomResourceColumnDefinition {
         name: column.name.to_owned(),
         type_: column.type_.to_owned(),
         json_path: column.path.to_owned(),
+        priority: column.is_wide.then_some(1),
         ..CustomResourceColumnDefinition::default()
     }
 }

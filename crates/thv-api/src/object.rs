@@ -51,6 +51,8 @@ pub struct Column {
     pub type_: &'static str,
     /// Where the value is.
     pub path: &'static str,
+    /// Whether it is shown with `-o wide` only.
+    pub is_wide: bool,
 }
 
 impl Column {
@@ -67,8 +69,17 @@ impl Column {
     pub(crate) const REFERENCED: Self =
         Self::new("Referenced", "string", ".status.conditions[?(@.type=='Referenced')].status");
 
+    /// The message of the condition `Referenced`, which names who refers to the object.
+    pub(crate) const REFERRERS: Self =
+        Self::new("Referrers", "string", ".status.conditions[?(@.type=='Referenced')].message").wide();
+
     pub(crate) const fn new(name: &'static str, type_: &'static str, path: &'static str) -> Self {
-        Self { name, type_, path }
+        Self { name, type_, path, is_wide: false }
+    }
+
+    /// The same, shown with `-o wide` only.
+    const fn wide(self) -> Self {
+        Self { is_wide: true, ..self }
     }
 }
 

@@ -95,6 +95,16 @@ impl PassError {
         }
     }
 
+    /// Whether the API server says that we lack a right.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        let is_403 = |error: &kube::Error| matches!(error, kube::Error::Api(status) if status.code == 403);
+        match self {
+            Self::Read(ReadError::Api { source, .. }) => is_403(source),
+            Self::Write(WriteError::Refused { code, .. }) => *code == 403,
+            _ => false,
+        }
+    }
+
     /// Whether trying again will not help, so that it is told at once.
     pub(crate) fn is_definite(&self) -> bool {
         match self {

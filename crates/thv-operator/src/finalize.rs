@@ -2,7 +2,7 @@
 
 use thv_api::Object;
 use thv_api::conditions::Observation;
-use thv_plan::{ChildKind, Deletion, Planned, Target};
+use thv_plan::{ChildKind, Deletion, Failure, Planned, Target, referrer_list};
 
 use crate::engine::PassError;
 use crate::finalizer::FinalizerChange;
@@ -43,7 +43,7 @@ impl<S: Planned> Pass<'_, S> {
             Deletion::BlockedWhileReferenced { status } => {
                 let referrers = self.referrers()?;
                 if !referrers.is_empty() {
-                    return self.stay(cached, &referrers, status).await;
+                    return self.block_deletion(cached, &referrers, status).await;
                 }
             }
         }
@@ -91,14 +91,24 @@ impl<S: Planned> Pass<'_, S> {
     }
 
     /// Says who keeps the object.
-    async fn stay(
+    async fn block_deletion(
         &self,
         cached: &Cached<S>,
         referrers: &[Target],
         status: fn(&Object<S>, &Observation<'_>, &[Target]) -> S::Status,
     ) -> Result<Again, PassError> {
-        let Ok(object) = &cached.object else { return Ok(None) };
-        let status = status(object, &cached.observation(), referrers);
+        let observation = cached.observation();
+        let status = match &cached.object {
+            Ok(object) => status(object, &observation, referrers),
+            Err(malformed) => {
+                let message = format!(
+                    "it is being deleted, and goes when nobody refers to it any more: {}. It is malformed as well: {malformed}",
+                    referrer_list(referrers),
+                );
+                let failure = Failure::Malformed(message);
+                S::failing_status(cached.our_status().as_ref(), &observation, &failure)
+            }
+        };
         Ok(self.write_status(cached, &status).await?.again())
     }
 }

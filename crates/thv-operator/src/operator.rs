@@ -251,6 +251,9 @@ impl Operator {
     /// A pass has come to its end. The object is requeued for the next time that it wants, and for the resync at the
     /// latest: should a change ever be told to nobody, it is found then.
     fn settle(&self, key: &Key, again: Again) {
+        if let Some(wait) = again {
+            tracing::debug!(%key, ?wait, "a timed requeue");
+        }
         self.queue.done(key);
         let is_there = self.kinds.get(key.kind).is_some_and(|row| row.objects.contains(&key.object));
         if is_there {

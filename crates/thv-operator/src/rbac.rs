@@ -46,6 +46,9 @@ const RIGHTS: &[Right] = &[
     right("events.k8s.io", "events", &["create", "patch"]),
 ];
 
+/// The kinds that have children.
+const OWNERS: &[&str] = &[kinds::MCPServerSpec::PLURAL];
+
 /// The kinds that are looked after: their status and their finalizer are written.
 const PLANNED: &[&str] = &[
     kinds::MCPAuthzConfigSpec::PLURAL,
@@ -58,7 +61,7 @@ const PLANNED: &[&str] = &[
     kinds::MCPWebhookConfigSpec::PLURAL,
 ];
 
-/// The kinds that refer to others and that nobody looks after: they are read.
+/// The kinds that refer to others and that nobody looks after: they are watched.
 const REFERRERS: &[&str] = &[
     kinds::MCPRemoteProxySpec::PLURAL,
     kinds::MCPServerEntrySpec::PLURAL,
@@ -72,10 +75,10 @@ fn own_kinds() -> Vec<Value> {
     for plural in PLANNED {
         rules.push(rule(plural, &["get", "list", "patch", "watch"]));
         rules.push(rule(&format!("{plural}/status"), &["patch"]));
-        // Where it is enforced, an owner reference that blocks deletion needs this.
-        rules.push(rule(&format!("{plural}/finalizers"), &["update"]));
     }
-    rules.extend(REFERRERS.iter().map(|plural| rule(plural, READ)));
+    // Where it is enforced, an owner reference that blocks deletion needs this.
+    rules.extend(OWNERS.iter().map(|plural| rule(&format!("{plural}/finalizers"), &["update"])));
+    rules.extend(REFERRERS.iter().map(|plural| rule(plural, &["list", "watch"])));
     rules
 }
 

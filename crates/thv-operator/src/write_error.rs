@@ -29,6 +29,8 @@ pub(crate) enum WriteError {
         what: String,
         /// The words of the API server.
         message: String,
+        /// The status code of its answer.
+        code: u16,
     },
     /// The API server could not be reached, or failed.
     #[error("cannot write {what}: {source}")]
@@ -52,7 +54,7 @@ impl WriteError {
             409 => Self::Conflict { what },
             // Not signed in, not there, too slow, too many: nothing is wrong with what was sent.
             401 | 404 | 408 | 429 => Self::Api { what, source: Box::new(error) },
-            400..500 => Self::Refused { what, message: status.message.clone() },
+            code @ 400..500 => Self::Refused { what, message: status.message.clone(), code },
             _ => Self::Api { what, source: Box::new(error) },
         }
     }

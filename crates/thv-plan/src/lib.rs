@@ -13,6 +13,7 @@ mod event_note;
 mod image;
 mod invalid;
 pub mod json;
+mod lenient;
 mod live;
 pub mod managed_fields;
 mod mcp_group;
@@ -50,6 +51,7 @@ pub use env::{Env, EnvValue};
 pub use event_note::event_note;
 pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
+pub use lenient::named_targets;
 pub use live::{
     ContainerFailure, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
     PodSelector, Rollout,
@@ -57,6 +59,7 @@ pub use live::{
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};
 pub use reference::{AnyObject, Definition, Fingerprint, Read, Reference, References, Referent, Target};
+pub use referrers::list as referrer_list;
 pub use revision::{Decision, NotARevision, Records, Revision, decide};
 pub use settings::{DefaultRedis, Platform, Settings};
 pub use snapshot::Snapshot;

@@ -21,7 +21,7 @@ pub(crate) fn condition(referrers: &[Target], observe: &Observation<'_>) -> Cond
 }
 
 /// The names of referrers, by kind: the first ones, and how many more there are.
-pub(crate) fn list(referrers: &[Target]) -> String {
+pub fn list(referrers: &[Target]) -> String {
     let mut sorted: Vec<&Target> = referrers.iter().collect();
     sorted.sort_unstable();
     let mut by_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -23,19 +23,19 @@ pub(crate) enum Used<'a> {
 }
 
 /// Whether the user of an object wants its pods to restart when content is rotated.
-pub(crate) fn is_wanted(metadata: &ObjectMeta) -> bool {
-    wish(metadata) == Some("true")
+pub(crate) fn is_requested(metadata: &ObjectMeta) -> bool {
+    requested(metadata) == Some("true")
 }
 
-/// What to tell a user whose wish is not understood.
-pub(crate) fn misunderstanding(metadata: &ObjectMeta) -> Option<String> {
-    let wish = wish(metadata).filter(|wish| !["true", "false"].contains(wish))?;
+/// What is wrong with the annotation, if it is neither true nor false.
+pub(crate) fn invalid_annotation(metadata: &ObjectMeta) -> Option<String> {
+    let text = requested(metadata).filter(|text| !["true", "false"].contains(text))?;
     Some(format!(
-        "the annotation {RESTART_ON_ROTATION} is {wish:?} and has no effect: set it to true or false"
+        "the annotation {RESTART_ON_ROTATION} is {text:?} and has no effect: set it to true or false"
     ))
 }
 
-fn wish(metadata: &ObjectMeta) -> Option<&str> {
+fn requested(metadata: &ObjectMeta) -> Option<&str> {
     metadata.annotations.as_ref()?.get(RESTART_ON_ROTATION).map(String::as_str)
 }
 
@@ -113,14 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_that_is_not_understood_is_told() {
-        let metadata = |wish: &str| ObjectMeta {
-            annotations: Some([(RESTART_ON_ROTATION.to_owned(), wish.to_owned())].into()),
+    fn an_annotation_that_is_neither_true_nor_false_is_told() {
+        let metadata = |text: &str| ObjectMeta {
+            annotations: Some([(RESTART_ON_ROTATION.to_owned(), text.to_owned())].into()),
             ..ObjectMeta::default()
         };
-        assert!(is_wanted(&metadata("true")) && misunderstanding(&metadata("true")).is_none());
-        assert!(!is_wanted(&metadata("false")) && misunderstanding(&metadata("false")).is_none());
-        assert!(!is_wanted(&metadata("yes")) && misunderstanding(&metadata("yes")).is_some());
-        assert!(!is_wanted(&ObjectMeta::default()) && misunderstanding(&ObjectMeta::default()).is_none());
+        assert!(is_requested(&metadata("true")) && invalid_annotation(&metadata("true")).is_none());
+        assert!(!is_requested(&metadata("false")) && invalid_annotation(&metadata("false")).is_none());
+        assert!(!is_requested(&metadata("yes")) && invalid_annotation(&metadata("yes")).is_some());
+        assert!(
+            !is_requested(&ObjectMeta::default()) && invalid_annotation(&ObjectMeta::default()).is_none()
+        );
     }
 }

@@ -38,6 +38,13 @@ pub(super) const DELIBERATE: &[Deliberate] = &[
         reason: "people see whether anybody refers to an object before they delete it",
     },
     Deliberate {
+        kind: "*",
+        path: "column Referrers",
+        ours: "*",
+        theirs: "absent",
+        reason: "people see who refers to an object before they delete it",
+    },
+    Deliberate {
         kind: "MCPGroup",
         path: "column Entries",
         ours: "*",

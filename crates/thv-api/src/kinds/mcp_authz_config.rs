@@ -17,8 +17,13 @@ impl Kind for MCPAuthzConfigSpec {
     const PLURAL: &'static str = "mcpauthzconfigs";
     const SINGULAR: &'static str = "mcpauthzconfig";
     const SHORT_NAMES: &'static [&'static str] = &["authzcfg"];
-    const COLUMNS: &'static [Column] =
-        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
+    const COLUMNS: &'static [Column] = &[
+        Column::new("Type", "string", ".spec.type"),
+        Column::VALID,
+        Column::REFERENCED,
+        Column::REFERRERS,
+        Column::AGE,
+    ];
     const DESCRIPTION: &'static str = "Authorization rules that several servers share by authzConfigRef.";
 }
 

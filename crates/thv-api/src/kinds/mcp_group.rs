@@ -25,6 +25,7 @@ impl Kind for MCPGroupSpec {
         Column::new("Phase", "string", ".status.phase"),
         Column::new("Checked", "string", ".status.conditions[?(@.type=='MCPServersChecked')].status"),
         Column::REFERENCED,
+        Column::REFERRERS,
         Column::AGE,
     ];
     const DESCRIPTION: &'static str = "A group of servers. Servers, remote proxies and entries join it by \

@@ -18,8 +18,13 @@ impl Kind for MCPOIDCConfigSpec {
     const PLURAL: &'static str = "mcpoidcconfigs";
     const SINGULAR: &'static str = "mcpoidcconfig";
     const SHORT_NAMES: &'static [&'static str] = &["mcpoidc"];
-    const COLUMNS: &'static [Column] =
-        &[Column::new("Source", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
+    const COLUMNS: &'static [Column] = &[
+        Column::new("Source", "string", ".spec.type"),
+        Column::VALID,
+        Column::REFERENCED,
+        Column::REFERRERS,
+        Column::AGE,
+    ];
     const DESCRIPTION: &'static str = "An identity provider whose tokens servers accept. Servers refer to \
          it by oidcConfigRef.";
 }

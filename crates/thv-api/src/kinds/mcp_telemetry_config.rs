@@ -25,6 +25,7 @@ impl Kind for MCPTelemetryConfigSpec {
         Column::new("Tracing", "boolean", ".spec.openTelemetry.tracing.enabled"),
         Column::new("Metrics", "boolean", ".spec.openTelemetry.metrics.enabled"),
         Column::REFERENCED,
+        Column::REFERRERS,
         Column::AGE,
     ];
     const DESCRIPTION: &'static str = "Where traces and metrics go. Servers refer to it by \

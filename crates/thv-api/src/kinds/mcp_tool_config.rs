@@ -18,7 +18,7 @@ impl Kind for MCPToolConfigSpec {
     const PLURAL: &'static str = "mcptoolconfigs";
     const SINGULAR: &'static str = "mcptoolconfig";
     const SHORT_NAMES: &'static [&'static str] = &["tc", "toolconfig"];
-    const COLUMNS: &'static [Column] = &[Column::VALID, Column::REFERENCED, Column::AGE];
+    const COLUMNS: &'static [Column] = &[Column::VALID, Column::REFERENCED, Column::REFERRERS, Column::AGE];
     const DESCRIPTION: &'static str = "Which tools of a server to offer, and under which names. Servers \
          refer to it by toolConfigRef.";
 }
@@ -27,7 +27,7 @@ impl Kind for MCPToolConfigSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MCPToolConfigSpec {
-    /// Names of the tools to offer. All of them when absent or empty.
+    /// Names of the tools to offer, those of overridden tools as they are then. All of them when absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub tools_filter: Option<Vec<String>>,

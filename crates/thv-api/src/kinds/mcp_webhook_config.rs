@@ -20,7 +20,7 @@ impl Kind for MCPWebhookConfigSpec {
     const SHORT_NAMES: &'static [&'static str] = &["mwc"];
     const VERSIONS: &'static [Served] = &[Served { version: Version::V1Alpha1, deprecation: None }];
     const STORAGE: Version = Version::V1Alpha1;
-    const COLUMNS: &'static [Column] = &[Column::VALID, Column::REFERENCED, Column::AGE];
+    const COLUMNS: &'static [Column] = &[Column::VALID, Column::REFERENCED, Column::REFERRERS, Column::AGE];
     const DESCRIPTION: &'static str = "Webhooks that check or change calls to a server before they reach \
          it. Servers refer to it by webhookConfigRef.";
 }

@@ -3,7 +3,7 @@
 //! stop serving a former version.
 //!
 //! The cluster is the only state. A pass that is cut short, by a crash or a change of leader, is begun anew, and the API
-//! server writes nothing for the objects that were stored anew before. What [`Memory`] holds saves requests, nothing else.
+//! server writes nothing for the objects that were stored anew before. What [`MigrationProgress`] holds saves requests, nothing else.
 //!
 //! # When a version may be trimmed
 //!
@@ -26,8 +26,8 @@
 //! cluster of several API servers.) An API server whose watch lags for longer than the grace period is beyond our sight.
 
 mod definition;
-mod memory;
 mod pass;
+mod progress;
 mod report;
 
 use std::panic::AssertUnwindSafe;
@@ -42,7 +42,7 @@ use kube::{Api, Client, ResourceExt};
 use thv_api::names::{env, labels};
 
 use self::definition::{Definition, has_suffix};
-use self::memory::Memories;
+use self::progress::Migrations;
 use self::report::MigrationError;
 use crate::events::Events;
 use crate::key::{Key, NamespacedName};
@@ -133,10 +133,10 @@ impl Migrator {
 
     /// Takes one CRD after the other.
     async fn work(&self, queue: &Queue) {
-        let mut memories = Memories::default();
+        let mut migrations = Migrations::default();
         loop {
             let key = queue.next().await;
-            match self.migrate(key.name(), &mut memories).await {
+            match self.migrate(key.name(), &mut migrations).await {
                 Ok(again) => {
                     queue.done(&key);
                     if let Some(wait) = again {
@@ -147,24 +147,29 @@ impl Migrator {
                     let failures = queue.failures(&key) + 1;
                     let wait = queue.failed(&key);
                     tracing::warn!(crd = key.name(), %error, ?wait, "stored objects are not migrated yet; will try again");
-                    self.tell_failure(key.name(), memories.uid(key.name()), &error, failures).await;
+                    self.tell_failure(key.name(), migrations.uid(key.name()), &error, failures).await;
                 }
             }
         }
     }
 
     /// Migrates the objects of one kind, as far as that can be done now: when to look again, if there is more to do.
-    async fn migrate(&self, crd: &str, memories: &mut Memories) -> Result<Option<Duration>, MigrationError> {
+    async fn migrate(
+        &self,
+        crd: &str,
+        migrations: &mut Migrations,
+    ) -> Result<Option<Duration>, MigrationError> {
         let Some(migration) = self.definition(crd).await?.and_then(Definition::into_migration) else {
-            memories.forget(crd);
+            migrations.forget(crd);
+            self.metrics.migration_remaining(crd, 0);
             return Ok(None);
         };
-        let memory = memories.of(&migration);
-        if let Some(wait) = memory.wait(self.grace) {
+        let progress = migrations.of(&migration);
+        if let Some(wait) = progress.wait(self.grace) {
             tracing::info!(crd, storage = migration.storage(), ?wait, "stored objects will be migrated");
             return Ok(Some(wait));
         }
-        let outcome = self.pass(&migration, memory).await?;
+        let outcome = self.pass(&migration, progress).await?;
         if !outcome.failures.is_empty() {
             return Err(MigrationError::Objects(outcome.failures));
         }
@@ -175,8 +180,8 @@ impl Migrator {
         }
         let trimmed = self.writer.trim_stored_versions(crd, &migration.resource_version, migration.storage());
         trimmed.await.map_err(MigrationError::trim)?;
-        self.tell_success(&migration, memory.rewritten()).await;
-        memories.forget(crd);
+        self.tell_success(&migration, progress.rewritten()).await;
+        migrations.forget(crd);
         Ok(None)
     }
 

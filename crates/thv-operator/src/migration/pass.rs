@@ -9,7 +9,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::Migrator;
 use super::definition::Migration;
-use super::memory::Memory;
+use super::progress::MigrationProgress;
 use super::report::{Failures, MigrationError};
 use crate::engine::PassError;
 use crate::projection::partial::MetadataOnly;
@@ -54,7 +54,7 @@ enum Fate {
 struct Pass<'a> {
     migrator: &'a Migrator,
     migration: &'a Migration,
-    memory: &'a mut Memory,
+    progress: &'a mut MigrationProgress,
     turns: Interval,
     outcome: Outcome,
     /// How many failures in a row were not about the objects.
@@ -66,12 +66,12 @@ impl Migrator {
     pub(super) async fn pass(
         &self,
         migration: &Migration,
-        memory: &mut Memory,
+        progress: &mut MigrationProgress,
     ) -> Result<Outcome, MigrationError> {
         let mut turns = interval(TURN);
         turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (outcome, outages) = (Outcome::default(), 0);
-        Pass { migrator: self, migration, memory, turns, outcome, outages }.run().await
+        Pass { migrator: self, migration, progress, turns, outcome, outages }.run().await
     }
 }
 
@@ -98,7 +98,7 @@ impl Pass<'_> {
             };
             let beyond = list.metadata.remaining_item_count.unwrap_or_default();
             let beyond = usize::try_from(beyond).unwrap_or_default();
-            if page.continue_token.is_none() && self.memory.is_news() {
+            if page.continue_token.is_none() && self.progress.is_news() {
                 self.migrator.tell_begin(self.migration, list.items.len() + beyond).await;
             }
             self.rewrite_all(list.items, beyond).await;
@@ -134,7 +134,7 @@ impl Pass<'_> {
             crd,
             storage,
             left,
-            rewritten = self.memory.rewritten(),
+            rewritten = self.progress.rewritten(),
             "stored objects are being migrated"
         );
     }
@@ -144,7 +144,7 @@ impl Pass<'_> {
         let Migration { crd, resource, .. } = self.migration;
         let Migrator { writer, metrics, .. } = self.migrator;
         for _ in 0..ATTEMPTS {
-            if self.memory.contains(&metadata) {
+            if self.progress.contains(&metadata) {
                 return Ok(Fate::Settled);
             }
             self.turns.tick().await;
@@ -152,7 +152,7 @@ impl Pass<'_> {
                 Ok(Some(after)) => {
                     // The API server writes, and moves the resourceVersion, only if the stored bytes become others.
                     let is_rewritten = after.resource_version != metadata.resource_version;
-                    self.memory.remember(&after, is_rewritten);
+                    self.progress.remember(&after, is_rewritten);
                     if is_rewritten {
                         metrics.migrated(crd);
                     }

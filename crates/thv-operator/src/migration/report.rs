@@ -32,7 +32,7 @@ pub(super) enum MigrationError {
 
 /// What to do about an error that does not pass by itself.
 fn hint(error: &PassError) -> String {
-    if error.is_definite() {
+    if error.is_forbidden() {
         format!(". The migrator needs the rights of the ClusterRole {}", rbac::MIGRATOR_ROLE)
     } else {
         String::new()
@@ -182,7 +182,7 @@ mod tests {
 
     fn refused(name: &str) -> PassError {
         let what = format!("Relic ns/{name}");
-        WriteError::Refused { what, message: "no".to_owned() }.into()
+        WriteError::Refused { what, message: "no".to_owned(), code: 422 }.into()
     }
 
     #[test]

@@ -17,7 +17,7 @@ use thv_api::conditions::Observation;
 use thv_api::names::field_managers;
 use thv_api::{Kind, Malformed, Object, Watched, metadata_of};
 use thv_plan::managed_fields::is_of;
-use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest};
+use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest, named_targets};
 
 use super::fields::{restrict, sorted};
 use crate::cache::{DefinitionId, Projection};
@@ -144,12 +144,19 @@ pub(crate) fn project<S: Refers>(
     settings: &Settings,
 ) -> Projection<Cached<S>> {
     let namespace = raw.metadata.namespace.clone().unwrap_or_default();
-    let value = cache(raw, requests);
+    let value = cache(&raw, requests);
     let (relations, definition) = match &value.object {
         Ok(object) => (refers_to(object, &namespace, settings), definition(&object.metadata)),
-        Err(_) => (Vec::new(), None),
+        // What it names must not go either.
+        Err(_) => (raw.value.get("spec").map(|spec| names(spec, &namespace)).unwrap_or_default(), None),
     };
     Projection { value, relations, definition }
+}
+
+/// The objects that a spec names which cannot be read.
+fn names(spec: &Value, namespace: &str) -> Vec<RelationId> {
+    let targets = named_targets(spec).into_iter();
+    targets.map(|Target { kind, name }| Relation::RefersTo { kind, name: &name }.id(namespace)).collect()
 }
 
 /// Identifies what the user of an object says: the generation counts changes of the spec.
@@ -175,13 +182,13 @@ fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings
     .collect()
 }
 
-fn cache<S: Kind>(raw: Raw<S>, requests: &[&str]) -> Cached<S> {
+fn cache<S: Kind>(raw: &Raw<S>, requests: &[&str]) -> Cached<S> {
     let Raw { metadata, value, kind: PhantomData } = raw;
-    let status = applied_status(&metadata, &value);
-    let takeover = takeover::is_due(&metadata, Part::Status);
-    let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(&metadata, key)?)));
+    let status = applied_status(metadata, value);
+    let takeover = takeover::is_due(metadata, Part::Status);
+    let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(metadata, key)?)));
     let requested = requested.collect();
-    let object = Watched::<Object<S>>::deserialize(&value).map_or_else(
+    let object = Watched::<Object<S>>::deserialize(value).map_or_else(
         |error| {
             Err(Malformed {
                 path: String::new(),

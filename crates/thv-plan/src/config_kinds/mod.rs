@@ -15,7 +15,7 @@ mod webhooks;
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use thv_api::conditions::config::{Referenced, polarity};
+use thv_api::conditions::config::{DeletionBlocked, Referenced, polarity};
 use thv_api::conditions::{Observation, Polarity, Reason};
 use thv_api::shared::ConfigStatus;
 use thv_api::{Kind, Object};
@@ -102,6 +102,9 @@ impl<S: ConfigKind> Planned for S {
         let mut status = status.clone();
         if let Some(conditions) = &mut status.conditions {
             conditions.retain(|condition| condition.type_ != Referenced::TYPE);
+            // That somebody keeps it is urgent. The message names them.
+            let blocked = conditions.iter_mut().filter(|condition| condition.type_ == DeletionBlocked::TYPE);
+            blocked.for_each(|condition| condition.message.clear());
         }
         status
     }

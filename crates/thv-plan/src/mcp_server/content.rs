@@ -172,7 +172,7 @@ struct Rotated {
 
 impl Rotated {
     fn of(snapshot: &Snapshot<MCPServerSpec>, wiring: &Wiring) -> Self {
-        if !rotation::is_wanted(&snapshot.owner.metadata) {
+        if !rotation::is_requested(&snapshot.owner.metadata) {
             return Self::default();
         }
         let secrets = snapshot.owner.spec.secrets.iter().flatten();

@@ -7,7 +7,7 @@ use thv_api::conditions::mcp_server::{
     WebhookConfigValidated,
 };
 use thv_api::conditions::{Observation, Reason};
-use thv_api::kinds::MCPServerSpec;
+use thv_api::kinds::{MCPGroupSpec, MCPServerSpec, VirtualMCPServerSpec};
 use thv_api::shared::{SessionProvider, SessionStorage};
 
 use super::resolved::Resolved;
@@ -143,6 +143,7 @@ fn ignored(
         ("toolConfigRef", resolved.tool_config.usable().map(|it| &it.notes)),
         ("telemetryConfigRef", resolved.telemetry.usable().map(|it| &it.config.notes)),
         ("externalAuthConfigRef", resolved.external_auth.usable().map(|it| &it.notes)),
+        ("authServerRef", resolved.auth_server.usable().map(|it| &it.notes)),
         ("webhookConfigRef", resolved.webhooks.usable().map(|it| &it.notes)),
         ("oidcConfigRef", resolved.oidc.usable().map(|it| &it.config.notes)),
         ("authzConfigRef", resolved.authz_config_ref.usable().map(|it| &it.notes)),
@@ -155,23 +156,28 @@ fn ignored(
             notes.into_iter().flatten().map(move |note| format!("spec.{field}: {note}"))
         })
         .chain(idle_redis(&snapshot.owner.spec))
-        .chain(idle_auth(&snapshot.owner.spec, resolved))
+        .chain(idle_auth(snapshot, resolved))
         .chain(restart::misunderstanding(snapshot))
-        .chain(rotation::misunderstanding(&snapshot.owner.metadata))
+        .chain(rotation::invalid_annotation(&snapshot.owner.metadata))
         .collect();
     (!notes.is_empty()).then(|| observe.condition(SettingsIgnored::WithoutEffect, notes.join("; ")))
 }
 
-/// Credentials that only a virtual server in front of this one would use, where there cannot be any: it offers the
-/// members of a group.
-fn idle_auth(spec: &MCPServerSpec, resolved: &Resolved) -> Option<String> {
+/// Credentials that only a virtual server in front of this one would use, where there is none.
+fn idle_auth(snapshot: &Snapshot<MCPServerSpec>, resolved: &Resolved) -> Option<String> {
     let ExternalAuthMethod::ByGateway(type_) = &resolved.external_auth.usable()?.method else { return None };
-    spec.group_ref.is_none().then(|| {
-        format!(
-            "spec.externalAuthConfigRef: type {type_} has no effect on the proxy of an MCPServer: a VirtualMCPServer that \
-             offers the server signs in with it; set groupRef, or remove the reference"
-        )
-    })
+    let (spec, known) = (&snapshot.owner.spec, &snapshot.references);
+    let group = spec.group_ref.as_ref().map(|group| group.name.as_str());
+    let offers = |group: &str| !known.referrers::<VirtualMCPServerSpec, MCPGroupSpec>(group).is_empty();
+    let missing = match group {
+        Some(group) if offers(group) => return None,
+        Some(group) => format!("no VirtualMCPServer offers the group {group:?}: create one"),
+        None => "the server is in no group: set groupRef".to_owned(),
+    };
+    Some(format!(
+        "spec.externalAuthConfigRef: type {type_} has no effect on the proxy of an MCPServer, only on a VirtualMCPServer \
+         that offers the server, and {missing}, or remove the reference"
+    ))
 }
 
 /// Settings of Redis in a storage that is memory.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use thv_api::kinds::{MCPServer, MCPServerSpec};
+use thv_api::kinds::{
+    MCPExternalAuthConfigSpec, MCPGroupSpec, MCPServer, MCPServerSpec, VirtualMCPServerSpec,
+};
+use thv_api::shared::{ExternalAuthConfigRef, GroupRef};
 
 use crate::reference::{Reference, References};
 use crate::resolve::{
@@ -58,6 +61,7 @@ pub fn refs(server: &MCPServer, known: &References) -> BTreeSet<Reference> {
         auth_server_ref.as_ref().map(|it| auth_server::references(it, known)),
         telemetry_config_ref.as_ref().map(|it| telemetry::references(it, known)),
         group_ref.as_ref().map(group::references),
+        group_ref.as_ref().map(|group| gateways(group, external_auth_config_ref.as_ref(), known)),
     ];
     let needs = [
         secrets.as_deref().map(secrets::needs),
@@ -69,6 +73,17 @@ pub fn refs(server: &MCPServer, known: &References) -> BTreeSet<Reference> {
     // Nothing has an empty name, so there is nothing to read.
     let is_named = |reference: &Reference| !reference.name().is_empty();
     objects.into_iter().flatten().flatten().chain(needs).filter(is_named).collect()
+}
+
+/// The virtual servers that offer the group of a server, where that decides whether credentials have any effect.
+fn gateways(group: &GroupRef, auth: Option<&ExternalAuthConfigRef>, known: &References) -> Vec<Reference> {
+    let settings = auth.and_then(|auth| known.object::<MCPExternalAuthConfigSpec>(&auth.name).found());
+    let of_group = || Reference::referrers::<VirtualMCPServerSpec, MCPGroupSpec>(&group.name);
+    settings
+        .filter(|found| external_auth::is_for_gateways(found.spec))
+        .map(|_| of_group())
+        .into_iter()
+        .collect()
 }
 
 /// What has to be read because of the operator's settings.

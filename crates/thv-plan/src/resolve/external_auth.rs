@@ -59,6 +59,21 @@ pub fn unsupported(spec: &MCPExternalAuthConfigSpec) -> Option<&'static str> {
         .then_some("type obo needs an extension that this build does not have: use another type")
 }
 
+/// Whether only a gateway signs in this way: the proxy of a server has nothing to do for it.
+pub(crate) const fn is_for_gateways(spec: &MCPExternalAuthConfigSpec) -> bool {
+    match spec.type_ {
+        ExternalAuthType::HeaderInjection
+        | ExternalAuthType::Unauthenticated
+        | ExternalAuthType::UpstreamInject
+        | ExternalAuthType::OnBehalfOf
+        | ExternalAuthType::CrossAppAccess => true,
+        ExternalAuthType::TokenExchange
+        | ExternalAuthType::BearerToken
+        | ExternalAuthType::EmbeddedAuthServer
+        | ExternalAuthType::AwsSts => false,
+    }
+}
+
 /// What is wrong with settings, for whichever object refers to them.
 pub fn validate(spec: &MCPExternalAuthConfigSpec) -> Result<(), InvalidList> {
     let MCPExternalAuthConfigSpec {
@@ -201,7 +216,7 @@ pub(crate) fn resolve(
 }
 
 /// Settings that only a gateway heeds.
-fn notes(spec: &MCPExternalAuthConfigSpec) -> Vec<String> {
+pub(super) fn notes(spec: &MCPExternalAuthConfigSpec) -> Vec<String> {
     let exchange = spec.token_exchange.as_ref().and_then(|it| it.subject_provider_name.as_ref());
     let sts = spec.aws_sts.as_ref().and_then(|it| it.subject_provider_name.as_ref());
     let server = spec.embedded_auth_server.as_ref().and_then(|it| it.primary_upstream_provider.as_ref());
@@ -222,6 +237,9 @@ fn method(spec: &MCPExternalAuthConfigSpec) -> Result<ExternalAuthMethod, Misfit
     if let Some(why) = unsupported(spec) {
         return Err((Cause::Unsupported, why.to_owned()));
     }
+    if is_for_gateways(spec) {
+        return Ok(ExternalAuthMethod::ByGateway(spec.type_));
+    }
     let method = match spec.type_ {
         ExternalAuthType::TokenExchange => spec.token_exchange.clone().map(ExternalAuthMethod::TokenExchange),
         ExternalAuthType::BearerToken => spec.bearer_token.clone().map(ExternalAuthMethod::BearerToken),
@@ -233,7 +251,7 @@ fn method(spec: &MCPExternalAuthConfigSpec) -> Result<ExternalAuthMethod, Misfit
         | ExternalAuthType::Unauthenticated
         | ExternalAuthType::UpstreamInject
         | ExternalAuthType::OnBehalfOf
-        | ExternalAuthType::CrossAppAccess => Some(ExternalAuthMethod::ByGateway(spec.type_)),
+        | ExternalAuthType::CrossAppAccess => None,
     };
     method.ok_or_else(|| (Cause::Invalid, "the settings of its type are missing".to_owned()))
 }

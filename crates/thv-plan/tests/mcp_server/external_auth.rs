@@ -1,7 +1,8 @@
 //! Every type of `MCPExternalAuthConfig` either does something for a server or is told to do nothing.
 
 use serde_json::{Value, json};
-use thv_api::kinds::ExternalAuthType;
+use thv_api::kinds::{ExternalAuthType, MCPGroupSpec, VirtualMCPServerSpec};
+use thv_plan::{Read, Reference, Referent, mcp_server};
 
 use crate::support::{Scene, children, whole_condition};
 
@@ -87,8 +88,17 @@ fn every_type_works_for_a_server_or_is_told() {
                 assert_eq!(validated, None, "{type_}");
                 let message = &ignored.unwrap_or_else(|| panic!("nobody tells of {type_}")).message;
                 assert!(message.contains(type_.as_str()) && message.contains("groupRef"), "{message}");
-                // A virtual server that offers the group uses it.
                 scene.set("groupRef", json!({"name": "tools"}));
+                let status = scene.plan().status;
+                let message = &whole_condition(&status, "SettingsIgnored").unwrap().message;
+                assert!(message.contains("no VirtualMCPServer offers the group"), "{message}");
+                // A virtual server that offers the group uses it.
+                let gateways = Reference::referrers::<VirtualMCPServerSpec, MCPGroupSpec>("tools");
+                let asked = mcp_server::refs(&scene.snapshot.owner, &scene.snapshot.references);
+                assert!(asked.contains(&gateways), "{type_}");
+                let offers = Read::Malformed("whatever it says".to_owned());
+                let found = Referent::Objects(vec![("gateway".to_owned(), offers)]);
+                scene.snapshot.references.insert(gateways, Read::Found(found));
                 assert_eq!(whole_condition(&scene.plan().status, "SettingsIgnored"), None, "{type_}");
             }
             Fate::Refused(reason) => {

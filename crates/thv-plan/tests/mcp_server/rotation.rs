@@ -63,7 +63,7 @@ fn s4_10_content_behind_a_name_that_stays_restarts_nothing_unless_the_user_asks_
 }
 
 #[test]
-fn a_wish_that_nobody_understands_is_told() {
+fn an_annotation_that_is_neither_true_nor_false_is_told() {
     let mut scene = server();
     scene.annotate(RESTART_ON_ROTATION, "yes");
     let ignored = whole_condition(&scene.status(), "SettingsIgnored").cloned().unwrap();

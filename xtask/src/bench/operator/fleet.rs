@@ -133,7 +133,7 @@ const SHARED: [Shared; 6] = [
         version: "v1beta1",
         field: "toolConfigRef",
         reference: by_name,
-        spec: || json!({"toolsFilter": ["find", "list"], "toolsOverride": {"list": {"name": "all"}}}),
+        spec: || json!({"toolsFilter": ["find", "all"], "toolsOverride": {"list": {"name": "all"}}}),
     },
     Shared {
         kind: "MCPOIDCConfig",

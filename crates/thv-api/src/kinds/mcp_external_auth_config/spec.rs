@@ -22,8 +22,13 @@ impl Kind for MCPExternalAuthConfigSpec {
     const PLURAL: &'static str = "mcpexternalauthconfigs";
     const SINGULAR: &'static str = "mcpexternalauthconfig";
     const SHORT_NAMES: &'static [&'static str] = &["extauth", "mcpextauth"];
-    const COLUMNS: &'static [Column] =
-        &[Column::new("Type", "string", ".spec.type"), Column::VALID, Column::REFERENCED, Column::AGE];
+    const COLUMNS: &'static [Column] = &[
+        Column::new("Type", "string", ".spec.type"),
+        Column::VALID,
+        Column::REFERENCED,
+        Column::REFERRERS,
+        Column::AGE,
+    ];
     const DESCRIPTION: &'static str = "How to obtain credentials for something outside the proxy. Servers \
          refer to it by externalAuthConfigRef or authServerRef.";
 }

@@ -41,6 +41,8 @@ pub struct AuthServer {
     pub hash: String,
     /// The settings.
     pub server: Box<EmbeddedAuthServer>,
+    /// Settings of it that have no effect on a proxy.
+    pub notes: Vec<String>,
 }
 
 /// What is wrong with an authorization server, for whichever object refers to it.
@@ -219,7 +221,12 @@ pub(crate) fn resolve(
             },
         )?;
         complete::<MCPExternalAuthConfigSpec>(path, &external_auth::needs(spec), name, references)?;
-        Ok(AuthServer { name: name.clone(), hash: config_hash(spec), server: Box::new(server.clone()) })
+        Ok(AuthServer {
+            name: name.clone(),
+            hash: config_hash(spec),
+            server: Box::new(server.clone()),
+            notes: external_auth::notes(spec),
+        })
     })
 }
 

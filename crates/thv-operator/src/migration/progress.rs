@@ -14,10 +14,10 @@ const REMEMBERED: usize = 100_000;
 
 /// Of each CRD that is being migrated.
 #[derive(Default)]
-pub(super) struct Memories(BTreeMap<String, Memory>);
+pub(super) struct Migrations(BTreeMap<String, MigrationProgress>);
 
 /// Of one CRD, with the spec that it has.
-pub(super) struct Memory {
+pub(super) struct MigrationProgress {
     uid: String,
     generation: i64,
     /// When this spec was first seen.
@@ -30,11 +30,11 @@ pub(super) struct Memory {
     rewritten: usize,
 }
 
-impl Memories {
+impl Migrations {
     /// What is remembered of a CRD. A change of its spec makes everything else void.
-    pub(super) fn of(&mut self, migration: &Migration) -> &mut Memory {
+    pub(super) fn of(&mut self, migration: &Migration) -> &mut MigrationProgress {
         let Migration { crd, uid, generation, resource_version: _, resource: _, former: _ } = migration;
-        let new = || Memory {
+        let new = || MigrationProgress {
             uid: uid.clone(),
             generation: *generation,
             since: Instant::now(),
@@ -42,11 +42,11 @@ impl Memories {
             stored: BTreeMap::new(),
             rewritten: 0,
         };
-        let memory = self.0.entry(crd.clone()).or_insert_with(new);
-        if (&memory.uid, memory.generation) != (uid, *generation) {
-            *memory = new();
+        let progress = self.0.entry(crd.clone()).or_insert_with(new);
+        if (&progress.uid, progress.generation) != (uid, *generation) {
+            *progress = new();
         }
-        memory
+        progress
     }
 
     /// Nothing is to be done about this CRD any more.
@@ -56,11 +56,11 @@ impl Memories {
 
     /// The uid of a CRD that is being migrated.
     pub(super) fn uid(&self, crd: &str) -> Option<&str> {
-        self.0.get(crd).map(|memory| memory.uid.as_str())
+        self.0.get(crd).map(|progress| progress.uid.as_str())
     }
 }
 
-impl Memory {
+impl MigrationProgress {
     /// How long to wait until the spec has been seen for a whole grace period.
     pub(super) fn wait(&self, grace: Duration) -> Option<Duration> {
         grace.checked_sub(self.since.elapsed()).filter(|wait| !wait.is_zero())
@@ -132,43 +132,43 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn every_change_of_the_spec_begins_a_new_grace_period() {
-        let mut memories = Memories::default();
-        assert_eq!(memories.of(&migration(1)).wait(GRACE), Some(GRACE));
+        let mut migrations = Migrations::default();
+        assert_eq!(migrations.of(&migration(1)).wait(GRACE), Some(GRACE));
         tokio::time::advance(GRACE / 3).await;
-        assert_eq!(memories.of(&migration(1)).wait(GRACE), Some(GRACE * 2 / 3));
-        assert_eq!(memories.of(&migration(2)).wait(GRACE), Some(GRACE));
+        assert_eq!(migrations.of(&migration(1)).wait(GRACE), Some(GRACE * 2 / 3));
+        assert_eq!(migrations.of(&migration(2)).wait(GRACE), Some(GRACE));
         tokio::time::advance(GRACE).await;
-        assert_eq!(memories.of(&migration(2)).wait(GRACE), None);
-        memories.forget(&migration(2).crd);
-        assert_eq!(memories.of(&migration(2)).wait(GRACE), Some(GRACE), "somebody else may have been here");
+        assert_eq!(migrations.of(&migration(2)).wait(GRACE), None);
+        migrations.forget(&migration(2).crd);
+        assert_eq!(migrations.of(&migration(2)).wait(GRACE), Some(GRACE), "somebody else may have been here");
     }
 
     #[tokio::test]
     async fn an_object_is_remembered_at_one_version_only_and_until_the_spec_changes() {
-        let mut memories = Memories::default();
-        let memory = memories.of(&migration(1));
-        assert!(memory.is_news() && !memory.is_news());
-        memory.remember(&object(1, "7"), true);
-        memory.remember(&object(2, "8"), false);
-        assert!(memory.contains(&object(1, "7")) && memory.contains(&object(2, "8")));
-        assert!(!memory.contains(&object(1, "8")) && !memory.contains(&object(3, "7")));
-        assert_eq!(memory.rewritten(), 1);
-        let memory = memories.of(&migration(2));
-        assert!(memory.is_news() && !memory.contains(&object(1, "7")));
+        let mut migrations = Migrations::default();
+        let progress = migrations.of(&migration(1));
+        assert!(progress.is_news() && !progress.is_news());
+        progress.remember(&object(1, "7"), true);
+        progress.remember(&object(2, "8"), false);
+        assert!(progress.contains(&object(1, "7")) && progress.contains(&object(2, "8")));
+        assert!(!progress.contains(&object(1, "8")) && !progress.contains(&object(3, "7")));
+        assert_eq!(progress.rewritten(), 1);
+        let progress = migrations.of(&migration(2));
+        assert!(progress.is_news() && !progress.contains(&object(1, "7")));
     }
 
     #[tokio::test]
     async fn memory_is_bounded_and_an_identity_that_cannot_be_read_is_not_remembered() {
-        let mut memories = Memories::default();
-        let memory = memories.of(&migration(1));
+        let mut migrations = Migrations::default();
+        let progress = migrations.of(&migration(1));
         for number in 0..=REMEMBERED as u128 {
-            memory.remember(&object(number, "7"), true);
+            progress.remember(&object(number, "7"), true);
         }
-        assert_eq!((memory.stored.len(), memory.rewritten()), (REMEMBERED, REMEMBERED + 1));
-        memory.remember(&object(0, "9"), true);
-        assert!(memory.contains(&object(0, "9")), "what is known is kept up to date");
+        assert_eq!((progress.stored.len(), progress.rewritten()), (REMEMBERED, REMEMBERED + 1));
+        progress.remember(&object(0, "9"), true);
+        assert!(progress.contains(&object(0, "9")), "what is known is kept up to date");
         let odd = ObjectMeta { uid: Some("odd".to_owned()), ..object(0, "9") };
-        memory.remember(&odd, true);
-        assert!(!memory.contains(&odd));
+        progress.remember(&odd, true);
+        assert!(!progress.contains(&odd));
     }
 }
