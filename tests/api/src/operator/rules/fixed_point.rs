@@ -15,8 +15,8 @@ use super::case::{Case, program_of, resource_of, start};
 use super::world::{
     Title, World, applies, is_probe, looked_after, looked_at, name_of, outlast_all, put, tail, worlds,
 };
-use crate::operator::{Operator, Program};
 use crate::operator::leadership::looks_at_the_lease;
+use crate::operator::{Operator, Program};
 
 pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
     let mut operator = start(space, cases, &[]).await?;
@@ -28,10 +28,7 @@ pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
 
 /// Everything that is watched is touched, the operator starts anew, and its watches do.
 async fn touched_and_restarted(worlds: &[World], operator: &mut Operator) -> Result<()> {
-    let mut named = BTreeSet::new();
-    for world in worlds {
-        named.extend(populate(world, operator, &world.case.all()?).await?);
-    }
+    let named = populate(worlds, operator, Case::all).await?;
     let mut still = Still::read(worlds).await?;
     for touch in ["labels", "annotations"] {
         touch_all(worlds, operator, &named, &mut still, touch).await?;
@@ -73,25 +70,30 @@ async fn led_by_others(worlds: &[World], program: Program) -> Result<()> {
     assert_starts_over(worlds, &other, mark, &still).await.with_context(|| tail(&other))
 }
 
-/// Makes objects of the case, with what they refer to and all that they live among, and waits until everything is at
+/// Makes objects of the cases, with what they refer to and all that they live among, and waits until everything is at
 /// rest. Returns what belongs to nobody.
-pub(super) async fn populate(world: &World, operator: &Operator, all: &[Value]) -> Result<BTreeSet<Title>> {
-    let case = world.case;
+pub(super) async fn populate(
+    worlds: &[World],
+    operator: &Operator,
+    objects: impl Fn(&Case) -> Result<Vec<Value>>,
+) -> Result<BTreeSet<Title>> {
     let mut named = BTreeSet::new();
-    for object in all {
-        put(&world.space, object, &name_of(object)).await?;
-        named.insert((resource_of(object).plural, name_of(object)));
-        world.dealt_with(object).await?;
+    for world in worlds {
+        for object in objects(world.case)? {
+            put(&world.space, &object, &name_of(&object)).await?;
+            named.insert((resource_of(&object).plural, name_of(&object)));
+            world.observed(&object).await?;
+        }
+        for companion in (world.case.companions)(&world.own.get(world.case.name).await?) {
+            let mark = operator.recorder.mark();
+            put(&world.space, &companion, &name_of(&companion)).await?;
+            named.insert((resource_of(&companion).plural, name_of(&companion)));
+            // The operator looks at it; whatever it has to say of it is said before something later is.
+            looked_at(slice::from_ref(world), operator, mark).await?;
+        }
     }
-    for companion in (case.companions)(&world.own.get(case.name).await?) {
-        let mark = operator.recorder.mark();
-        put(&world.space, &companion, &name_of(&companion)).await?;
-        named.insert((resource_of(&companion).plural, name_of(&companion)));
-        // The operator looks at it; whatever it has to say of it is said before something later is.
-        looked_at(slice::from_ref(world), operator, mark).await?;
-    }
-    outlast_all(slice::from_ref(world)).await?;
-    for world in world.looked_after()? {
+    outlast_all(worlds).await?;
+    for world in looked_after(worlds)? {
         for owner in owners(&world).await? {
             for (resource, child) in world.children(&owner).await? {
                 let name = child.name_any();
@@ -99,7 +101,7 @@ pub(super) async fn populate(world: &World, operator: &Operator, all: &[Value]) 
             }
         }
     }
-    outlast_all(slice::from_ref(world)).await?;
+    outlast_all(worlds).await?;
     Ok(named)
 }
 
@@ -202,12 +204,7 @@ fn belongs(worlds: &[World], object: &DynamicObject) -> bool {
 
 /// Shows that an operator that starts over applies every child once, that nothing moves by it, and that nothing else
 /// is written.
-async fn assert_starts_over(
-    worlds: &[World],
-    operator: &Operator,
-    mark: Mark,
-    still: &Still,
-) -> Result<()> {
+async fn assert_starts_over(worlds: &[World], operator: &Operator, mark: Mark, still: &Still) -> Result<()> {
     for (plural, name) in &still.children {
         operator.recorder.seen(mark, &Pattern::verb(Verb::Apply).of(plural).named(name).whole()).await?;
     }

@@ -8,19 +8,20 @@ use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Space, wait};
 
-use super::case::Case;
-use super::world::{Place, World, applies, tail};
+use super::case::{Case, start};
+use super::world::{Place, World, applies, looked_at, outlast_all, tail, worlds};
 use crate::fixture::{apply, apply_status, json_of, managers};
 use crate::operator::{Operator, unknown_field};
 
 const FINALIZER: &str = "example.com/theirs";
 
-pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let mut operator = case.start(space).await?;
-    let world = World::new(space, case)?;
-    unknown_field::install(space, &case.manifest("dry", &(case.minimal)())?).await?;
-    world.refer().await?;
-    live_together(&world, &mut operator).await.with_context(|| tail(&operator))
+pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
+    let mut operator = start(space, cases, &[]).await?;
+    for case in cases {
+        unknown_field::install(space, &case.manifest("dry", &(case.minimal)())?).await?;
+    }
+    let worlds = worlds(space, cases)?;
+    live_together(&worlds, &mut operator).await.with_context(|| tail(&operator))
 }
 
 /// A part of an object that somebody else has written.
@@ -58,54 +59,71 @@ fn holds(live: &Value, part: &Value) -> bool {
     }
 }
 
-async fn live_together(world: &World, operator: &mut Operator) -> Result<()> {
-    let (case, own) = (world.case, &world.own);
-    let mut spec = case.full()?["spec"].clone();
-    if let Some(fields) = spec.as_object_mut() {
-        fields.retain(|field, _| !case.left.contains(&field.as_str()));
+async fn live_together(worlds: &[World], operator: &mut Operator) -> Result<()> {
+    let mut all = Vec::new();
+    for world in worlds {
+        let owner = make_without_theirs(world).await?;
+        all.extend(write_on_children(world, &owner).await?);
+        all.extend(write_on_owner(world).await?);
+        world.converged(world.case.name).await?;
     }
-    let owner = world.make(case.name, &spec).await?;
-    world.be_referred_to().await?;
-    let mut all = write_on_children(world, &owner).await?;
-    all.extend(write_on_owner(world).await?);
     let check_all = async |when: &str| {
         for theirs in &all {
             theirs.check(when).await?;
         }
         anyhow::Ok(())
     };
-    world.converged(case.name).await?;
-    world.outlast_all().await?;
+    outlast_all(worlds).await?;
     check_all("once all is written").await?;
-    assert_quiet(world, operator, "others").await?;
+    assert_quiet(worlds, operator, "others").await?;
 
     // Now the user changes something that makes us write again.
-    own.patch(case.name, &PatchParams::default(), &Patch::Merge((case.edit)())).await?;
-    world.converged(case.name).await?;
-    world.outlast_all().await?;
+    for World { case, own, .. } in worlds {
+        own.patch(case.name, &PatchParams::default(), &Patch::Merge((case.edit)())).await?;
+    }
+    for world in worlds {
+        world.converged(world.case.name).await?;
+    }
+    outlast_all(worlds).await?;
     check_all("after an edit").await?;
-    assert_quiet(world, operator, "edit").await?;
+    assert_quiet(worlds, operator, "edit").await?;
 
     // A new operator knows nothing of what was there before it.
     let mark = operator.recorder.mark();
     operator.subject.restart().await?;
-    world.looked_at(operator, mark).await?;
-    world.outlast_all().await?;
+    looked_at(worlds, operator, mark).await?;
     check_all("after a restart").await?;
     let again = applies(operator, mark);
     assert!(again.values().all(|count| *count == 1), "{again:?}");
-    assert_quiet(world, operator, "restart").await?;
+    assert_quiet(worlds, operator, "restart").await?;
 
-    // The object goes as far as others let it.
-    own.delete(case.name, &DeleteParams::default()).await?;
-    world.be_forgotten().await?;
-    let left = |object: &DynamicObject| object.finalizers() == [FINALIZER];
-    wait::until(own, case.name, "only the other finalizer is left", left).await?;
-    for theirs in all.iter().filter(|theirs| is_on_owner(theirs, world)) {
-        theirs.check("after the end").await?;
+    // The objects go as far as others let them.
+    for world in worlds {
+        world.own.delete(world.case.name, &DeleteParams::default()).await?;
+        world.be_forgotten().await?;
+    }
+    for world in worlds {
+        let left = |object: &DynamicObject| object.finalizers() == [FINALIZER];
+        wait::until(&world.own, world.case.name, "only the other finalizer is left", left).await?;
+        for theirs in all.iter().filter(|theirs| is_on_owner(theirs, world)) {
+            theirs.check("after the end").await?;
+        }
     }
     operator.recorder.log().assert_no_put();
     Ok(())
+}
+
+/// Makes the object of the example without what others are to write, and all that it lives among.
+async fn make_without_theirs(world: &World) -> Result<DynamicObject> {
+    let case = world.case;
+    world.refer().await?;
+    let mut spec = case.full()?["spec"].clone();
+    if let Some(fields) = spec.as_object_mut() {
+        fields.retain(|field, _| !case.left.contains(&field.as_str()));
+    }
+    let owner = world.make(case.name, &spec).await?;
+    world.be_referred_to().await?;
+    Ok(owner)
 }
 
 fn is_on_owner(theirs: &Theirs, world: &World) -> bool {
@@ -192,12 +210,14 @@ fn by(manager: &str) -> PatchParams {
     PatchParams { field_manager: Some(manager.to_owned()), ..PatchParams::default() }
 }
 
-/// Has the object looked at once more, and shows that nothing comes of it.
-async fn assert_quiet(world: &World, operator: &Operator, round: &str) -> Result<()> {
+/// Has the objects looked at once more, and shows that nothing comes of it.
+async fn assert_quiet(worlds: &[World], operator: &Operator, round: &str) -> Result<()> {
     let mark = operator.recorder.mark();
     let look = Patch::Merge(json!({"metadata": {"annotations": {"example.com/look": round}}}));
-    world.own.patch(world.case.name, &by("user"), &look).await?;
-    world.looked_at(operator, mark).await?;
+    for world in worlds {
+        world.own.patch(world.case.name, &by("user"), &look).await?;
+    }
+    looked_at(worlds, operator, mark).await?;
     assert_eq!(applies(operator, mark), BTreeMap::new(), "{round}");
     Ok(())
 }

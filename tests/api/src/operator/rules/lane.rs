@@ -37,7 +37,7 @@ pub(crate) async fn set((api, name): &Place, pointer: &str, value: &Value) -> Re
 
 /// One object, for one edit at a time.
 pub(super) struct Lane {
-    world: World,
+    pub(super) world: World,
     pub(super) own: Place,
     /// The name that it has in the example.
     pub(super) example: String,

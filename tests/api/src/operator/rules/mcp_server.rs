@@ -121,22 +121,22 @@ fn companions(server: &DynamicObject) -> Vec<Value> {
 
 #[tokio::test]
 async fn g2_g4_every_leaf_changed_alone_on_the_api_server_has_exactly_its_effects() {
-    in_namespace(async |space| single_edit::rule(&space, &MCP_SERVER).await).await;
+    in_namespace(async |space| single_edit::rule(&space, &[&MCP_SERVER]).await).await;
 }
 
 #[tokio::test]
 async fn g1_fixed_point_over_pokes_restarts_and_changes_of_leader() {
-    in_namespace(async |space| fixed_point::rule(&space, &MCP_SERVER).await).await;
+    in_namespace(async |space| fixed_point::rule(&space, &[&MCP_SERVER]).await).await;
 }
 
 #[tokio::test]
 async fn g3_what_others_write_survives_and_nothing_loops() {
-    in_namespace(async |space| foreign::rule(&space, &MCP_SERVER).await).await;
+    in_namespace(async |space| foreign::rule(&space, &[&MCP_SERVER]).await).await;
 }
 
 #[tokio::test]
 async fn g4_what_an_input_caused_goes_with_it() {
-    in_namespace(async |space| withdrawal::rule(&space, &MCP_SERVER).await).await;
+    in_namespace(async |space| withdrawal::rule(&space, &[&MCP_SERVER]).await).await;
 }
 
 #[tokio::test]

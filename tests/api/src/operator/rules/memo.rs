@@ -99,22 +99,22 @@ fn has_seen_its_server(memo: &DynamicObject) -> bool {
 
 #[tokio::test]
 async fn another_kind_has_exactly_the_effects_of_every_leaf_changed_alone() {
-    in_namespace(async |space| single_edit::rule(&space, &MEMO).await).await;
+    in_namespace(async |space| single_edit::rule(&space, &[&MEMO]).await).await;
 }
 
 #[tokio::test]
 async fn another_kind_is_at_a_fixed_point_over_pokes_restarts_and_changes_of_leader() {
-    in_namespace(async |space| fixed_point::rule(&space, &MEMO).await).await;
+    in_namespace(async |space| fixed_point::rule(&space, &[&MEMO]).await).await;
 }
 
 #[tokio::test]
 async fn of_another_kind_what_others_write_survives_and_nothing_loops() {
-    in_namespace(async |space| foreign::rule(&space, &MEMO).await).await;
+    in_namespace(async |space| foreign::rule(&space, &[&MEMO]).await).await;
 }
 
 #[tokio::test]
 async fn of_another_kind_what_an_input_caused_goes_with_it() {
-    in_namespace(async |space| withdrawal::rule(&space, &MEMO).await).await;
+    in_namespace(async |space| withdrawal::rule(&space, &[&MEMO]).await).await;
 }
 
 #[tokio::test]

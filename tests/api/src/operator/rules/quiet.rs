@@ -52,9 +52,7 @@ async fn rule(space: &Space, window: Duration) -> Result<()> {
 
 async fn stay_quiet(space: &Space, operator: &Operator, passes: Passes, window: Duration) -> Result<()> {
     let worlds = worlds(space, &CASES)?;
-    for world in &worlds {
-        populate(world, operator, &with_heartbeats(world.case)?).await?;
-    }
+    populate(&worlds, operator, with_heartbeats).await?;
     let (still, mut counts) = (Still::read(&worlds).await?, Vec::new());
     for case in CASES {
         counts.push(passes.over(case.kind).await?);

@@ -11,9 +11,9 @@ use kube::api::DynamicObject;
 use thv_testbed::Space;
 
 use super::case::references::Reference;
-use super::case::{Case, Effects, edits};
+use super::case::{Case, Effects, edits, start};
 use super::lane::{self, Lane};
-use super::world::{World, tail};
+use super::world::{World, tail, worlds};
 use crate::operator::Operator;
 
 /// How many objects the leaves of a spec are shared out to, at most.
@@ -40,23 +40,15 @@ fn expectations(text: &str) -> Expectations {
     all
 }
 
-pub(super) async fn rule(space: &Space, case: &'static Case) -> Result<()> {
-    let operator = case.start(space).await?;
-    let world = World::new(space, case)?;
-    lane::make_twins(space, case).await?;
-    let mut lanes = near(&world).await?;
-    let far = expectations(case.far);
-    for (number, reference) in case.references.iter().enumerate() {
-        // No name is the beginning of another one.
-        let lane = Lane::far(&world, &format!("far-{number:02}"), reference).await?;
-        let own = far.iter().filter(|(leaf, _)| leaf.starts_with(&reference.title("")));
-        lanes.push(Track::Far(
-            lane,
-            *reference,
-            own.map(|(leaf, all)| (leaf.clone(), all.clone())).collect(),
-        ));
+pub(super) async fn rule(space: &Space, cases: &[&'static Case]) -> Result<()> {
+    let operator = start(space, cases, &[]).await?;
+    let mut lanes = Vec::new();
+    for world in worlds(space, cases)? {
+        lane::make_twins(space, world.case).await?;
+        lanes.extend(near(&world).await?);
+        lanes.extend(far(&world).await?);
     }
-    let run = try_join_all(lanes.iter().map(|track| run(&operator, case, track))).await;
+    let run = try_join_all(lanes.iter().map(|track| run(&operator, track))).await;
     let surprises = run.with_context(|| tail(&operator))?.concat();
     assert!(surprises.is_empty(), "{} surprises:\n{}", surprises.len(), surprises.join("\n"));
     Ok(())
@@ -86,6 +78,19 @@ async fn near(world: &World) -> Result<Vec<Track>> {
     Ok(lanes)
 }
 
+/// The leaves of what they refer to.
+async fn far(world: &World) -> Result<Vec<Track>> {
+    let (all, mut lanes) = (expectations(world.case.far), Vec::new());
+    for (number, reference) in world.case.references.iter().enumerate() {
+        // No name is the beginning of another one.
+        let lane = Lane::far(world, &format!("far-{number:02}"), reference).await?;
+        let own = all.iter().filter(|(leaf, _)| leaf.starts_with(&reference.title("")));
+        let own = own.map(|(leaf, effects)| (leaf.clone(), effects.clone())).collect();
+        lanes.push(Track::Far(lane, *reference, own));
+    }
+    Ok(lanes)
+}
+
 /// What follows from an edit of each leaf of an object, where nearly the same follows from all of them.
 fn alike(
     lane: &Lane,
@@ -110,12 +115,12 @@ enum Track {
     Far(Lane, Reference, Vec<(String, BTreeSet<String>)>),
 }
 
-async fn run(operator: &Operator, case: &'static Case, track: &Track) -> Result<Vec<String>> {
-    let (lane, leaves, object, another) = match track {
-        Track::Near(lane, leaves) => (lane, leaves, &lane.own, case.another),
-        Track::Far(lane, _, leaves) => {
-            (lane, leaves, lane.far.as_ref().context("nothing is far")?, case.far_another)
-        }
+async fn run(operator: &Operator, track: &Track) -> Result<Vec<String>> {
+    let (Track::Near(lane, leaves) | Track::Far(lane, _, leaves)) = track;
+    let case = lane.world.case;
+    let (object, another) = match track {
+        Track::Near(..) => (&lane.own, case.another),
+        Track::Far(..) => (lane.far.as_ref().context("nothing is far")?, case.far_another),
     };
     let mut surprises = missing(case, track, &object.0.get(&object.1).await?);
     let mut before = lane.settled(operator).await?;
@@ -163,7 +168,7 @@ async fn run(operator: &Operator, case: &'static Case, track: &Track) -> Result<
     if !unseen.is_empty() {
         surprises.push(format!("{} was changed by somebody else: {unseen:?}", lane.own.1));
     }
-    Ok(surprises)
+    Ok(surprises.into_iter().map(|text| format!("{} {}: {text}", case.kind, lane.example)).collect())
 }
 
 fn told(expected: &BTreeSet<String>, found: &BTreeSet<String>) -> String {

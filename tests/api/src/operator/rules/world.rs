@@ -57,7 +57,12 @@ impl World {
     async fn put_all(&self, objects: &[Value]) -> Result<()> {
         for object in objects {
             put(&self.space, object, &name_of(object)).await?;
-            self.dealt_with(object).await?;
+            self.observed(object).await?;
+        }
+        // What that leads to is over as well.
+        let is_there = |kind: &World| objects.iter().any(|object| kind.case.is_of_kind(object));
+        for kind in self.looked_after()?.iter().filter(|kind| is_there(kind)) {
+            kind.outlast().await?;
         }
         Ok(())
     }
@@ -70,13 +75,10 @@ impl World {
         Ok(())
     }
 
-    /// Waits until the operator has dealt with an object and with what that leads to, if it is one that is looked after.
-    pub(super) async fn dealt_with(&self, object: &Value) -> Result<()> {
+    /// Waits until the operator has dealt with an object, if it is one that is looked after.
+    pub(super) async fn observed(&self, object: &Value) -> Result<()> {
         for world in self.looked_after()?.iter().filter(|world| world.case.is_of_kind(object)) {
             world.converged(&name_of(object)).await?;
-            if world.case.kind != self.case.kind {
-                world.outlast().await?;
-            }
         }
         Ok(())
     }
