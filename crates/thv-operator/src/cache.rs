@@ -6,7 +6,6 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use crate::key::NamespacedName;
 use crate::relation::{Relation, RelationId};
@@ -92,13 +91,6 @@ impl<T> Cache<T> {
         })
     }
 
-    /// Whether the store of a namespace is complete, and its watch has not failed lately.
-    pub(crate) fn is_current(&self, namespace: &str) -> bool {
-        let is_failing =
-            |store: &Arc<Store<T>>| store.progress.borrow().failed.is_some_and(|at| at.elapsed() < FAILING);
-        self.is_complete(namespace) && !self.store(namespace).is_some_and(is_failing)
-    }
-
     /// Waits until every store has seen everything once.
     pub(crate) async fn ready(&self) {
         for store in self.stores.values() {
@@ -116,12 +108,7 @@ struct Progress {
     started: u64,
     /// The number of the last list that was completed.
     finished: u64,
-    /// When the watch failed last.
-    failed: Option<Instant>,
 }
-
-/// For how long after a failure a watch may still be failing: it is tried again after half a minute at the latest.
-const FAILING: Duration = Duration::from_secs(40);
 
 /// A write of ours that a store has to catch up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,11 +211,6 @@ impl<T> Store<T> {
     pub(crate) fn begin(&self) -> bool {
         self.progress.send_modify(|progress| progress.started += 1);
         self.progress.borrow().finished == 0
-    }
-
-    /// The watch has failed, and is tried again.
-    pub(crate) fn failed(&self) {
-        self.progress.send_modify(|progress| progress.failed = Some(Instant::now()));
     }
 
     /// Takes in a complete list. Returns every object that is new, that has changed, or that was there and is missing

@@ -24,7 +24,7 @@ use crate::subscriptions::Subscriptions;
 use crate::watch::{Notifier, run};
 
 /// Objects of one list are held at once, so a page is short.
-const PAGE: u32 = 50;
+pub(crate) const PAGE: u32 = 50;
 
 /// The caches of objects of Kubernetes.
 pub(crate) struct Caches {

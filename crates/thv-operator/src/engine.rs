@@ -79,6 +79,7 @@ impl PassError {
         matches!(
             self,
             Self::Behind
+                | Self::Read(ReadError::Stale { .. })
                 | Self::Contested { .. }
                 | Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
         )

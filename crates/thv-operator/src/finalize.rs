@@ -10,7 +10,7 @@ use crate::projection::child::ChildFacts;
 use crate::projection::metadata::Writer;
 use crate::projection::object::Cached;
 use crate::reconcile::{Again, Pass, has};
-use crate::snapshot::{Dependencies, ReadError};
+use crate::snapshot::Dependencies;
 use crate::status::StatusWrite;
 
 /// The finalizer by which the API server remembers that whoever deleted an object wants what belongs to it to stay, as
@@ -41,7 +41,7 @@ impl<S: Planned> Pass<'_, S> {
                 }
             }
             Deletion::BlockedWhileReferenced { status } => {
-                let referrers = self.referrers()?;
+                let referrers = self.referrers().await?;
                 if !referrers.is_empty() {
                     return self.block_deletion(cached, &referrers, status).await;
                 }
@@ -74,20 +74,23 @@ impl<S: Planned> Pass<'_, S> {
         Ok(())
     }
 
-    /// Who refers to this object. We hear of it when that changes. That nobody does has to be certain: what a watch that
-    /// fails does not show may be there.
-    fn referrers(&self) -> Result<Vec<Target>, PassError> {
-        let kinds = &self.engine.loader.kinds;
+    /// Who refers to this object. We hear of it when that changes. That nobody does has to be certain, and a watch that
+    /// hangs shows the same as one with nothing to tell: the API server is asked.
+    async fn referrers(&self) -> Result<Vec<Target>, PassError> {
+        let loader = &self.engine.loader;
+        let (kinds, namespace) = (&loader.kinds, self.key.namespace());
         let own = Target::new::<S>(self.key.name());
-        let mut dependencies = Dependencies::new(&self.engine.loader.subscriptions, &self.key);
+        let mut dependencies = Dependencies::new(&loader.subscriptions, &self.key);
         dependencies.add_referrers(kinds, &own);
         dependencies.settle();
-        let found = kinds.referrers(self.key.namespace(), &own);
-        let stale = kinds.rows().find(|row| !row.objects.is_current(self.key.namespace()));
-        match stale.filter(|_| found.is_empty()) {
-            Some(row) => Err(ReadError::Stale { kind: row.objects.kind() }.into()),
-            None => Ok(found),
+        let mut found = kinds.referrers(namespace, &own);
+        if found.is_empty() {
+            for row in kinds.that_refer_to(own.kind) {
+                let listed = row.objects.list_referrers(&loader.client, &loader.settings, namespace, &own);
+                found.extend(listed.await?);
+            }
         }
+        Ok(found)
     }
 
     /// Says who keeps the object.

@@ -116,8 +116,7 @@ impl Operator {
         let mut watches: FuturesUnordered<_> = self.watches().into_iter().collect();
         let watching = async { while watches.next().await.is_some() {} };
         let working = async {
-            readiness.waits_for("the caches are not complete yet");
-            self.ready().await;
+            self.ready(&readiness).await;
             readiness.set();
             tracing::info!("the caches are complete");
             self.lead(leader.as_mut(), stopped).await;
@@ -154,10 +153,17 @@ impl Operator {
         watches.running
     }
 
-    async fn ready(&self) {
+    /// Waits until everything has been seen once, and says what it waits for.
+    async fn ready(&self, readiness: &Readiness) {
         for row in self.kinds.rows() {
+            let kind = row.objects.kind();
+            readiness.waits_for(format!(
+                "the objects of the kind {kind} have not been listed; if that lasts, see the log"
+            ));
             row.objects.ready().await;
         }
+        readiness
+            .waits_for("the objects that belong to ours have not been listed; if that lasts, see the log");
         self.engine.caches.ready().await;
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct OwnWrites(Mutex<BTreeMap<Key, Entry>>);
 
 #[derive(Default)]
 struct Entry {
+    /// The uid of the object, as a number. Another object of the same name is another one.
+    uid: u64,
     /// The digest, as a number.
     status: Option<u64>,
     /// When the status was written.
@@ -51,17 +53,21 @@ impl Entry {
 }
 
 impl OwnWrites {
-    /// Whether something may be written.
-    pub(crate) fn judge(&self, key: &Key, write: OwnWrite<'_>) -> Result<(), Backoff> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(entry) = all.get_mut(key).filter(|entry| entry.was_written(write)) else { return Ok(()) };
+    /// Whether something may be written on the object with this uid.
+    pub(crate) fn judge(&self, key: &Key, uid: &str, write: OwnWrite<'_>) -> Result<(), Backoff> {
+        let (mut all, uid) = (self.0.lock().unwrap_or_else(PoisonError::into_inner), hash(uid));
+        let is_undone = |entry: &&mut Entry| entry.uid == uid && entry.was_written(write);
+        let Some(entry) = all.get_mut(key).filter(is_undone) else { return Ok(()) };
         entry.contention.get_or_insert_default().back_off(Instant::now().into_std()).map_or(Ok(()), Err)
     }
 
     /// Notes what was written. A write that did not go through never comes here: trying it again is no repair.
-    pub(crate) fn written(&self, key: &Key, write: OwnWrite<'_>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn written(&self, key: &Key, uid: &str, write: OwnWrite<'_>) {
+        let (mut all, uid) = (self.0.lock().unwrap_or_else(PoisonError::into_inner), hash(uid));
         let entry = all.entry(key.clone()).or_default();
+        if entry.uid != uid {
+            *entry = Entry { uid, ..Entry::default() };
+        }
         if entry.was_written(write) {
             entry.contention.get_or_insert_default().repaired(Instant::now().into_std());
         }
@@ -93,7 +99,7 @@ mod tests {
 
     /// Writes if that is allowed.
     fn write(writes: &OwnWrites, key: &Key, write: OwnWrite<'_>) -> Result<(), Backoff> {
-        writes.judge(key, write).map(|()| writes.written(key, write))
+        writes.judge(key, "u", write).map(|()| writes.written(key, "u", write))
     }
 
     #[tokio::test(start_paused = true)]
@@ -118,8 +124,17 @@ mod tests {
     async fn a_write_that_does_not_go_through_is_tried_again_as_often_as_it_takes() {
         let (writes, key) = (OwnWrites::default(), Key::new("K", "ns", "a"));
         for _ in 0..10 {
-            assert_eq!(writes.judge(&key, OwnWrite::Finalizer), Ok(()));
-            assert_eq!(writes.judge(&key, OwnWrite::Status("a")), Ok(()));
+            assert_eq!(writes.judge(&key, "u", OwnWrite::Finalizer), Ok(()));
+            assert_eq!(writes.judge(&key, "u", OwnWrite::Status("a")), Ok(()));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_object_of_the_same_name_has_undone_nothing() {
+        let (writes, key) = (OwnWrites::default(), Key::new("K", "ns", "a"));
+        for uid in ["1", "2", "3", "4", "5", "6"] {
+            assert_eq!(writes.judge(&key, uid, OwnWrite::Finalizer), Ok(()));
+            writes.written(&key, uid, OwnWrite::Finalizer);
         }
     }
 }

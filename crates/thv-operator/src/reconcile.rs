@@ -125,7 +125,7 @@ impl<S: Planned> Pass<'_, S> {
             self.may_write(metadata, OwnWrite::Finalizer).await?;
             let change = FinalizerChange::Add(finalizer);
             let changed = self.engine.writer.finalizer::<S>(&self.key.object, metadata, change).await?;
-            self.engine.own_writes.written(&self.key, OwnWrite::Finalizer);
+            self.engine.own_writes.written(&self.key, uid_of(metadata), OwnWrite::Finalizer);
             if let Some(changed) = changed {
                 self.note(&changed);
             }
@@ -137,7 +137,7 @@ impl<S: Planned> Pass<'_, S> {
             if let Some(changed) = self.engine.writer.take_over_status::<S>(&self.key.object).await? {
                 self.note(&changed);
             }
-            self.engine.own_writes.written(&self.key, OwnWrite::Takeover);
+            self.engine.own_writes.written(&self.key, uid_of(metadata), OwnWrite::Takeover);
             return Ok(None);
         }
         let mut dependencies = Dependencies::new(&self.engine.loader.subscriptions, &self.key);
@@ -258,7 +258,8 @@ impl<S: Planned> Pass<'_, S> {
         metadata: &ObjectMeta,
         write: OwnWrite<'_>,
     ) -> Result<(), PassError> {
-        let Err(Backoff { wait, is_news }) = self.engine.own_writes.judge(&self.key, write) else {
+        let Err(Backoff { wait, is_news }) = self.engine.own_writes.judge(&self.key, uid_of(metadata), write)
+        else {
             return Ok(());
         };
         if is_news {
@@ -270,6 +271,11 @@ impl<S: Planned> Pass<'_, S> {
     pub(crate) fn note<K: Resource>(&self, object: &K) {
         self.engine.note(&self.key, Place::Owner, Some(&self.objects.cache), object);
     }
+}
+
+/// The uid of an object, which every object of an API server has.
+pub(crate) fn uid_of(metadata: &ObjectMeta) -> &str {
+    metadata.uid.as_deref().unwrap_or_default()
 }
 
 /// Whether objects of a kind are kept by a finalizer until we have done our part.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use kube::api::ListParams;
+use kube::{Api, Client, Resource as _, ResourceExt as _};
 use thv_api::Kind;
 use thv_api::kinds::{
     MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPRemoteProxySpec,
@@ -16,11 +18,13 @@ use thv_api::kinds::{
 use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
 use crate::cache::Cache;
-use crate::caches::Watches;
+use crate::caches::{PAGE, Watches};
 use crate::key::NamespacedName;
-use crate::projection::object::{self, Cached};
+use crate::projection::object::{self, Cached, Raw};
 use crate::reconcile::{Reconcile, Reconciler};
 use crate::relation::Relation;
+use crate::snapshot::ReadError;
+use crate::write_error::is_not_found;
 
 /// The kinds that an operator knows.
 #[derive(Clone, Default)]
@@ -98,6 +102,11 @@ impl Kinds {
         self.0.values()
     }
 
+    /// The kinds whose objects can refer to objects of that one.
+    pub(crate) fn that_refer_to(&self, kind: &str) -> impl Iterator<Item = &Row> {
+        self.rows().filter(move |row| row.objects.can_refer_to(kind))
+    }
+
     /// Every selector of pods, once.
     pub(crate) fn pods(&self) -> Vec<PodSelector> {
         let mut all: Vec<PodSelector> = self.rows().flat_map(|row| row.pods).copied().collect();
@@ -116,7 +125,7 @@ impl Kinds {
                 .map(move |referrer| Target { kind, name: referrer.name.name.to_string() })
                 .collect::<Vec<_>>()
         };
-        self.rows().flat_map(of_kind).collect()
+        self.that_refer_to(to.kind).flat_map(of_kind).collect()
     }
 }
 
@@ -140,8 +149,18 @@ pub(crate) trait AnyObjects: Send + Sync {
     /// Whether everything of a namespace is known: nothing is being listed anew.
     fn is_complete(&self, namespace: &str) -> bool;
 
-    /// The same, and the watch has not failed lately.
-    fn is_current(&self, namespace: &str) -> bool;
+    /// Whether objects of this kind can refer to objects of that one.
+    fn can_refer_to(&self, kind: &str) -> bool;
+
+    /// The objects that refer to another one and are not being deleted, as the API server lists them now. No watch can
+    /// tell that there is none: it may be behind.
+    fn list_referrers<'a>(
+        &'a self,
+        client: &'a Client,
+        settings: &'a Settings,
+        namespace: &'a str,
+        to: &'a Target,
+    ) -> BoxFuture<'a, Result<Vec<Target>, ReadError>>;
 
     /// The object of this name.
     fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>>;
@@ -183,8 +202,42 @@ impl<S: Refers> AnyObjects for Objects<S> {
         self.cache.is_complete(namespace)
     }
 
-    fn is_current(&self, namespace: &str) -> bool {
-        self.cache.is_current(namespace)
+    fn can_refer_to(&self, kind: &str) -> bool {
+        S::REFERS_TO.contains(&kind)
+    }
+
+    fn list_referrers<'a>(
+        &'a self,
+        client: &'a Client,
+        settings: &'a Settings,
+        namespace: &'a str,
+        to: &'a Target,
+    ) -> BoxFuture<'a, Result<Vec<Target>, ReadError>> {
+        async move {
+            let wanted = Relation::RefersTo { kind: to.kind, name: &to.name }.id(namespace);
+            let api: Api<Raw<S>> = Api::namespaced(client.clone(), namespace);
+            let (mut found, mut page) = (Vec::new(), ListParams::default().limit(PAGE));
+            loop {
+                let list = match api.list(&page).await {
+                    Ok(list) => list,
+                    // The kind is not served, so there is none of it.
+                    Err(error) if is_not_found(&error) => return Ok(Vec::new()),
+                    Err(error) => return Err(ReadError::api(S::KIND, error)),
+                };
+                for raw in list.items {
+                    let (name, is_terminating) = (raw.name_any(), raw.meta().deletion_timestamp.is_some());
+                    let projection = object::project(raw, self.requests, settings);
+                    if !is_terminating && projection.relations.contains(&wanted) {
+                        found.push(Target { kind: S::KIND, name });
+                    }
+                }
+                match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                    Some(token) => page.continue_token = Some(token),
+                    None => return Ok(found),
+                }
+            }
+        }
+        .boxed()
     }
 
     fn read(&self, name: &NamespacedName) -> Read<Arc<dyn AnyObject>> {

@@ -33,6 +33,13 @@ pub(crate) enum ReadError {
     Stale { kind: &'static str },
 }
 
+impl ReadError {
+    /// The API server does not give this.
+    pub(crate) fn api(what: &str, error: kube::Error) -> Self {
+        Self::Api { what: what.to_owned(), source: Box::new(error) }
+    }
+}
+
 /// Reads snapshots.
 pub(crate) struct Loader {
     pub client: Client,
@@ -67,7 +74,7 @@ impl<'a> Dependencies<'a> {
     /// From now on, changes to whoever refers to an object are told, of whatever kind, but for changes of their status.
     pub(crate) fn add_referrers(&mut self, kinds: &Kinds, to: &Target) {
         let relation = Relation::RefersTo { kind: to.kind, name: &to.name };
-        for row in kinds.rows() {
+        for row in kinds.that_refer_to(to.kind) {
             self.add_definition(row.objects.kind(), relation);
         }
     }
@@ -153,10 +160,8 @@ impl Loader {
                     found.map(|referrer| (referrer.name.name.to_string(), referrer.object)).collect(),
                 ))
             }
-            Reference::ReferredBy(to) => {
-                complete(self.kinds.rows(), namespace)?;
-                Read::Found(Referent::Targets(self.kinds.referrers(namespace, to)))
-            }
+            // To name people for people. Who lets an object go asks the API server.
+            Reference::ReferredBy(to) => Read::Found(Referent::Targets(self.kinds.referrers(namespace, to))),
             Reference::ConfigMap(name) => {
                 let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
                 let read = api.get_opt(name).await.map_err(|error| unreadable("ConfigMap", name, error))?;
@@ -184,7 +189,7 @@ fn complete<'a>(kinds: impl IntoIterator<Item = &'a Row>, namespace: &str) -> Re
 }
 
 fn unreadable(kind: &str, name: &str, error: kube::Error) -> ReadError {
-    ReadError::Api { what: format!("{kind} {name}"), source: Box::new(error) }
+    ReadError::api(&format!("{kind} {name}"), error)
 }
 
 /// Looks up objects in the caches, and subscribes to them.

@@ -10,7 +10,7 @@ use crate::engine::PassError;
 use crate::hash::hash;
 use crate::own_writes::OwnWrite;
 use crate::projection::object::{Cached, status_digest};
-use crate::reconcile::{Again, Pass};
+use crate::reconcile::{Again, Pass, uid_of};
 
 /// What became of a status.
 pub(crate) enum StatusWrite {
@@ -48,9 +48,9 @@ impl<S: Planned> Pass<'_, S> {
             return Ok(StatusWrite::Later(wait));
         }
         self.may_write(cached.metadata(), OwnWrite::Status(&digest)).await?;
-        let uid = cached.metadata().uid.as_deref().unwrap_or_default();
+        let uid = uid_of(cached.metadata());
         let changed = self.engine.writer.apply_status::<S>(&self.key.object, uid, &value).await?;
-        self.engine.own_writes.written(&self.key, OwnWrite::Status(&digest));
+        self.engine.own_writes.written(&self.key, uid, OwnWrite::Status(&digest));
         self.note(&changed);
         let before = cached.live_status().map(S::conditions).unwrap_or_default();
         self.events.turned::<S>(cached.metadata(), before, S::conditions(status)).await;

@@ -21,7 +21,12 @@ use crate::referrers;
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 
+/// How many members of each kind are named. All of them are counted.
+const NAMED: usize = 500;
+
 impl Refers for MCPGroupSpec {
+    const REFERS_TO: &'static [&'static str] = &[];
+
     fn refs(group: &MCPGroup, _: &References, _: &Settings) -> BTreeSet<Reference> {
         [Reference::referred_by::<Self>(group.metadata.name.as_deref().unwrap_or_default())].into()
     }
@@ -106,11 +111,15 @@ fn status(observe: &Observation<'_>, referrers: &[Target]) -> MCPGroupStatus {
     let message = match servers.len() + remote_proxies.len() + entries.len() {
         0 => "nobody belongs to the group: name it in the groupRef of a server".to_owned(),
         1 => "the group has one member".to_owned(),
+        count if [&servers, &remote_proxies, &entries].iter().any(|names| names.len() > NAMED) => {
+            format!("the group has {count} members; the first {NAMED} of each kind are named")
+        }
         count => format!("the group has {count} members"),
     };
     let count = |names: &[String]| i32::try_from(names.len()).ok();
     // The API server makes nothing of a set whose last member is taken back, so nothing is what we ask for.
-    let named = |names: Vec<String>| (!names.is_empty()).then_some(names);
+    // And every name is there twice, once as ours: those of all members of a big group would not fit.
+    let named = |names: Vec<String>| (!names.is_empty()).then(|| names.into_iter().take(NAMED).collect());
     MCPGroupStatus {
         conditions: Some(vec![
             observe.condition(MCPServersChecked::Succeeded, message),
@@ -155,6 +164,16 @@ mod tests {
         let conditions = status.conditions.unwrap();
         assert_eq!(conditions[0].message, "the group has 3 members");
         assert_eq!(conditions[1].message, "VirtualMCPServer v");
+    }
+
+    #[test]
+    fn all_members_of_a_big_group_are_counted_and_the_first_ones_named() {
+        let observe = Observation::new(2, Timestamp::UNIX_EPOCH, &[]);
+        let referrers: Vec<_> =
+            (0..5_000).map(|number| target("MCPServer", &format!("s{number:04}"))).collect();
+        let status = status(&observe, &referrers);
+        assert_eq!((status.server_count, status.servers.unwrap().len()), (Some(5_000), NAMED));
+        assert!(status.conditions.unwrap()[0].message.contains("5000 members"));
     }
 
     #[test]

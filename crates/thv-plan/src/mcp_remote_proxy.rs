@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use thv_api::kinds::{MCPRemoteProxy, MCPRemoteProxySpec};
+use thv_api::Kind;
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPRemoteProxy,
+    MCPRemoteProxySpec, MCPTelemetryConfigSpec, MCPToolConfigSpec,
+};
 
 use crate::planned::Refers;
 use crate::reference::{Reference, References};
@@ -10,6 +14,15 @@ use crate::resolve::{auth_server, authz, external_auth, group, oidc, telemetry, 
 use crate::settings::Settings;
 
 impl Refers for MCPRemoteProxySpec {
+    const REFERS_TO: &'static [&'static str] = &[
+        MCPAuthzConfigSpec::KIND,
+        MCPExternalAuthConfigSpec::KIND,
+        MCPGroupSpec::KIND,
+        MCPOIDCConfigSpec::KIND,
+        MCPTelemetryConfigSpec::KIND,
+        MCPToolConfigSpec::KIND,
+    ];
+
     /// The objects of the API that a proxy refers to. Every field is here, so that a new one cannot be forgotten.
     fn refs(proxy: &MCPRemoteProxy, known: &References, _: &Settings) -> BTreeSet<Reference> {
         let Self {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use thv_api::kinds::{MCPServerEntry, MCPServerEntrySpec};
+use thv_api::Kind;
+use thv_api::kinds::{MCPExternalAuthConfigSpec, MCPGroupSpec, MCPServerEntry, MCPServerEntrySpec};
 
 use crate::planned::Refers;
 use crate::reference::{Reference, References};
@@ -10,6 +11,8 @@ use crate::resolve::{external_auth, group};
 use crate::settings::Settings;
 
 impl Refers for MCPServerEntrySpec {
+    const REFERS_TO: &'static [&'static str] = &[MCPExternalAuthConfigSpec::KIND, MCPGroupSpec::KIND];
+
     /// The objects of the API that an entry refers to. Every field is here, so that a new one cannot be forgotten.
     fn refs(entry: &MCPServerEntry, known: &References, _: &Settings) -> BTreeSet<Reference> {
         let Self {

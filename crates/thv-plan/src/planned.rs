@@ -16,6 +16,9 @@ use crate::snapshot::Snapshot;
 
 /// A kind whose objects others refer to, or that refers to others.
 pub trait Refers: Kind {
+    /// The kinds that objects of this one can refer to. What [`Refers::refs`] finds beyond them keeps nobody.
+    const REFERS_TO: &'static [&'static str];
+
     /// What an object refers to, or would use by these settings, given what is known of it already. With nothing known,
     /// what it names itself. Called again with what was found until nothing new comes.
     fn refs(object: &Object<Self>, known: &References, settings: &Settings) -> BTreeSet<Reference>;

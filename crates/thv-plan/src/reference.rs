@@ -171,10 +171,16 @@ impl Referent {
 
 /// Tells whether the content behind a key of a Secret has changed.
 ///
-/// It is keyed with the uid of the Secret. Only those know that who may read the Secret, so nobody else can try
+/// It is keyed with the uid of the Secret, which those who may not read the Secret usually do not know. So few can try
 /// passwords until one fits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fingerprint(String);
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fingerprint")
+    }
+}
 
 impl Fingerprint {
     fn new(uid: &str, content: &[u8]) -> Self {

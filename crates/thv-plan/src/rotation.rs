@@ -106,7 +106,7 @@ mod tests {
         let before = digest(&with("u", "one"));
         assert_eq!(before, digest(&with("u", "one")));
         assert_ne!(before, digest(&with("u", "two")));
-        // Who may not read the Secret does not know its uid either, and has nothing to try passwords with.
+        // Who does not know the uid of the Secret has nothing to try passwords with.
         assert_ne!(before, digest(&with("v", "one")));
         assert_eq!(content_digest([Used::Secret { name: "s", key: "gone" }], &with("u", "one")), None);
         assert_eq!(content_digest([KEY, KEY], &with("u", "one")), Some(before));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use thv_api::Kind;
 use thv_api::kinds::{
-    Aggregation, BackendAuth, EmbeddingServerSpec, IncomingAuth, OutgoingAuth,
-    VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServer, VirtualMCPServerSpec, VmcpConfig,
+    Aggregation, BackendAuth, EmbeddingServerSpec, IncomingAuth, MCPAuthzConfigSpec,
+    MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPTelemetryConfigSpec, MCPToolConfigSpec,
+    OutgoingAuth, VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServer, VirtualMCPServerSpec, VmcpConfig,
 };
 
 use crate::planned::Refers;
@@ -13,6 +15,17 @@ use crate::resolve::{authz, external_auth, group, oidc, telemetry, tools};
 use crate::settings::Settings;
 
 impl Refers for VirtualMCPServerSpec {
+    const REFERS_TO: &'static [&'static str] = &[
+        MCPAuthzConfigSpec::KIND,
+        MCPExternalAuthConfigSpec::KIND,
+        MCPGroupSpec::KIND,
+        MCPOIDCConfigSpec::KIND,
+        MCPTelemetryConfigSpec::KIND,
+        MCPToolConfigSpec::KIND,
+        EmbeddingServerSpec::KIND,
+        VirtualMCPCompositeToolDefinitionSpec::KIND,
+    ];
+
     /// The objects of the API that a virtual server refers to. Every field is here, so that a new one cannot be forgotten.
     fn refs(server: &VirtualMCPServer, known: &References, _: &Settings) -> BTreeSet<Reference> {
         let Self {

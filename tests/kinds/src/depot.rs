@@ -60,6 +60,8 @@ pub struct DepotStatus {
 }
 
 impl Refers for DepotSpec {
+    const REFERS_TO: &'static [&'static str] = &[];
+
     fn refs(depot: &Depot, _: &References, _: &Settings) -> BTreeSet<Reference> {
         [Reference::referrers::<MemoSpec, Self>(name_of(depot))].into()
     }

@@ -75,6 +75,8 @@ pub struct MemoStatus {
 }
 
 impl Refers for MemoSpec {
+    const REFERS_TO: &'static [&'static str] = &[DepotSpec::KIND, MCPServerSpec::KIND];
+
     fn refs(memo: &Memo, _: &References, _: &Settings) -> BTreeSet<Reference> {
         let MemoSpec { text: _, server_ref, depot_ref, secret_ref } = &memo.spec;
         let depot = depot_ref.iter().map(|depot| Reference::object::<DepotSpec>(&depot.name));

@@ -1,5 +1,7 @@
 //! Field ownership, as `managedFields` tells it.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 use thv_plan::canonical;
 
@@ -25,6 +27,12 @@ pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
                 return value.clone();
             }
             let mut part: Vec<Value> = Vec::new();
+            // There may be thousands of them, each asked for by its value.
+            let texts: HashSet<&str> = items.iter().filter_map(Value::as_str).collect();
+            let contains = |wanted: &Value| match wanted {
+                Value::String(text) => texts.contains(text.as_str()),
+                other => items.contains(other),
+            };
             for key in keys {
                 let read = |prefix| {
                     key.strip_prefix(prefix).and_then(|text| serde_json::from_str::<Value>(text).ok())
@@ -33,7 +41,7 @@ pub(crate) fn restrict(value: &Value, fields: &Value) -> Value {
                     let found = items.iter().find(|item| has_key(item, &wanted));
                     part.extend(found.zip(fields.get(key)).map(|(item, below)| restrict(item, below)));
                 }
-                part.extend(read("v:").filter(|wanted| items.contains(wanted)));
+                part.extend(read("v:").filter(|wanted| contains(wanted)));
             }
             sorted(Value::Array(part))
         }

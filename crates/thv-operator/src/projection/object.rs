@@ -14,7 +14,7 @@ use kube::core::NamespaceResourceScope;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use thv_api::conditions::Observation;
-use thv_api::names::field_managers;
+use thv_api::names::{annotations, field_managers};
 use thv_api::{Kind, Malformed, Object, Watched, metadata_of};
 use thv_plan::managed_fields::is_of;
 use thv_plan::{Planned, Reference, References, Refers, Settings, Target, digest, named_targets};
@@ -161,8 +161,12 @@ fn names(spec: &Value, namespace: &str) -> Vec<RelationId> {
 
 /// Identifies what the user of an object says: the generation counts changes of the spec.
 fn definition(metadata: &ObjectMeta) -> Option<DefinitionId> {
+    /// What we write ourselves.
+    const OURS: [&str; 2] = [annotations::REVISION, annotations::LAST_PROCESSED_RESTART];
     let ObjectMeta { uid, generation, deletion_timestamp, labels, annotations, .. } = metadata;
     generation.as_ref()?;
+    let annotations: Vec<_> =
+        annotations.iter().flatten().filter(|(key, _)| !OURS.contains(&key.as_str())).collect();
     let number = hash((uid, generation, deletion_timestamp.is_some(), labels, annotations));
     NonZeroU64::new(number).map(DefinitionId)
 }
@@ -172,7 +176,9 @@ fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings
     let refs = S::refs(object, &References::new(), settings).into_iter();
     refs.filter_map(|reference| match reference {
         Reference::Object(Target { kind, name }) => {
-            Some(Relation::RefersTo { kind, name: &name }.id(namespace))
+            let can_refer = S::REFERS_TO.contains(&kind);
+            debug_assert!(can_refer, "{} refers to a {kind}, which it cannot", S::KIND);
+            can_refer.then(|| Relation::RefersTo { kind, name: &name }.id(namespace))
         }
         Reference::ConfigMap(_)
         | Reference::Secret(_)
@@ -188,16 +194,17 @@ fn cache<S: Kind>(raw: &Raw<S>, requests: &[&str]) -> Cached<S> {
     let takeover = takeover::is_due(metadata, Part::Status);
     let requested = requests.iter().filter_map(|key| Some(((*key).to_owned(), written_at(metadata, key)?)));
     let requested = requested.collect();
-    let object = Watched::<Object<S>>::deserialize(value).map_or_else(
-        |error| {
-            Err(Malformed {
-                path: String::new(),
-                reason: error.to_string(),
-                metadata: Box::new(metadata.clone()),
-            })
-        },
-        |watched| watched.0,
-    );
+    let object = match read::<S>(value, metadata) {
+        // Whoever may write a status must not keep the spec from being read.
+        Err(malformed) if malformed.path.starts_with("status") => {
+            let mut value = value.clone();
+            if let Some(fields) = value.as_object_mut() {
+                fields.remove("status");
+            }
+            read(&value, metadata)
+        }
+        object => object,
+    };
     let without_fields = |mut object: Object<S>| {
         object.metadata.managed_fields = None;
         Arc::new(object)
@@ -214,6 +221,19 @@ fn cache<S: Kind>(raw: &Raw<S>, requests: &[&str]) -> Cached<S> {
         takeover,
         requested,
     }
+}
+
+fn read<S: Kind>(value: &Value, metadata: &ObjectMeta) -> Result<Object<S>, Malformed> {
+    Watched::<Object<S>>::deserialize(value).map_or_else(
+        |error| {
+            Err(Malformed {
+                path: String::new(),
+                reason: error.to_string(),
+                metadata: Box::new(metadata.clone()),
+            })
+        },
+        |watched| watched.0,
+    )
 }
 
 /// When an annotation was written last: when whoever owns it wrote last.

@@ -55,6 +55,8 @@ pub(crate) trait ConfigKind: Kind<Status = ConfigStatus> {
 }
 
 impl<S: ConfigKind> Refers for S {
+    const REFERS_TO: &'static [&'static str] = &[];
+
     fn refs(object: &Object<S>, _: &References, _: &Settings) -> BTreeSet<Reference> {
         [Reference::referred_by::<S>(name_of(object))].into()
     }

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use thv_api::Kind;
 use thv_api::conditions::mcp_server::{Ready, SpecValid, polarity};
 use thv_api::conditions::{Observation, Polarity, set};
-use thv_api::kinds::{MCPServer, MCPServerPhase, MCPServerSpec, MCPServerStatus};
+use thv_api::kinds::{
+    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServer,
+    MCPServerPhase, MCPServerSpec, MCPServerStatus, MCPTelemetryConfigSpec, MCPToolConfigSpec,
+    MCPWebhookConfigSpec,
+};
 use thv_api::names::children::mcp_server;
 use thv_api::names::{annotations, finalizers};
 
@@ -20,6 +25,16 @@ use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 
 impl Refers for MCPServerSpec {
+    const REFERS_TO: &'static [&'static str] = &[
+        MCPAuthzConfigSpec::KIND,
+        MCPExternalAuthConfigSpec::KIND,
+        MCPGroupSpec::KIND,
+        MCPOIDCConfigSpec::KIND,
+        MCPTelemetryConfigSpec::KIND,
+        MCPToolConfigSpec::KIND,
+        MCPWebhookConfigSpec::KIND,
+    ];
+
     fn refs(object: &MCPServer, known: &References, settings: &Settings) -> BTreeSet<Reference> {
         let mut refs = super::refs::refs(object, known);
         refs.extend(super::refs::settings_refs(object, settings));

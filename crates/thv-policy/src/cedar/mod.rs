@@ -10,6 +10,7 @@ mod hierarchy;
 mod outline;
 mod policy;
 mod position;
+mod remembered;
 mod tokens;
 
 use std::str::FromStr as _;
@@ -36,8 +37,13 @@ pub struct Validation {
     pub notes: Vec<Finding>,
 }
 
-/// Validates policies, each text one of them, and the entities that they are about, which may be an empty text.
+/// Validates policies, each text one of them, and the entities that they are about, which may be an empty text. The same
+/// texts are parsed once, for as long as few others come.
 pub fn validate(policies: &[String], entities_json: &str) -> Validation {
+    remembered::or_else(policies, entities_json, || parse(policies, entities_json))
+}
+
+fn parse(policies: &[String], entities_json: &str) -> Validation {
     stacker::maybe_grow(STACK, STACK, || {
         let mut errors = Findings::default();
         let notes = validate_policies(policies, &mut errors);

@@ -17,14 +17,19 @@ const OPERATORS: usize = 2000;
 pub(super) struct Limits {
     bytes: usize,
     tokens: usize,
+    /// The longest string.
+    string: usize,
     /// For each string, its length times the number of its escapes; all of these together.
     escapes: usize,
 }
 
 /// For a text of one policy.
-pub(super) const POLICY: Limits = Limits { bytes: 128 << 10, tokens: 10_000, escapes: 1 << 20 };
-/// For the document of entities. Its escapes are read by a JSON parser, which minds none.
-pub(super) const ENTITIES: Limits = Limits { bytes: usize::MAX, tokens: 200_000, escapes: usize::MAX };
+pub(super) const POLICY: Limits =
+    Limits { bytes: 128 << 10, tokens: 10_000, string: usize::MAX, escapes: 1 << 20 };
+/// For the document of entities. Its escapes are read by a JSON parser, which minds none. A string may be the name of a
+/// type, which Cedar parses as if it were a policy.
+pub(super) const ENTITIES: Limits =
+    Limits { bytes: usize::MAX, tokens: 200_000, string: 8 << 10, escapes: usize::MAX };
 
 /// What a text is like.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,9 +52,9 @@ pub(super) struct TooBig {
 
 /// Looks at a text. In one that the parser does not take, it may see what the parser no longer sees.
 pub(super) fn outline(text: &str, limits: &Limits) -> Result<Outline, TooBig> {
-    let Limits { bytes, tokens: most, escapes: most_escapes } = *limits;
+    let Limits { bytes, tokens: most, string: longest, escapes: most_escapes } = *limits;
     let (mut depth, mut tokens, mut escaped) = (Depth::new(), Tokens::of(text), 0);
-    let mut count = 0;
+    let (mut count, mut is_long) = (0, false);
     while let Some((offset, token)) = tokens.next() {
         count += 1;
         match token {
@@ -58,7 +63,10 @@ pub(super) fn outline(text: &str, limits: &Limits) -> Result<Outline, TooBig> {
             Token::Comma => depth.next_expression(),
             Token::If => depth.conditional(),
             Token::Operator => depth.operator(),
-            Token::String { length, escapes } => escaped += length * escapes,
+            Token::String { length, escapes } => {
+                escaped += length * escapes;
+                is_long |= length > longest;
+            }
             Token::Semicolon => {
                 return Ok(Outline {
                     end: tokens.offset(),
@@ -70,6 +78,8 @@ pub(super) fn outline(text: &str, limits: &Limits) -> Result<Outline, TooBig> {
         }
         let message = if tokens.offset() > bytes || count > most {
             "this is too long: make several policies of it"
+        } else if is_long {
+            "this string is too long: use 8 KiB at most"
         } else if escaped > most_escapes {
             "this string has too many escapes: make several of it"
         } else if depth.nesting() > NESTING {

@@ -144,3 +144,11 @@ fn json_that_is_deep_or_long_is_refused() {
         assert_eq!(on_a_small_stack(move || validate(&[ANY.to_owned()], &json).errors.len()), 1);
     }
 }
+
+#[test]
+fn the_name_of_a_type_that_is_as_long_as_a_document_is_refused_before_it_is_parsed() {
+    let name = format!("{}in", "a::".repeat(300_000));
+    let entities = format!(r#"[{{"uid": {{"type": "{name}", "id": "x"}}, "attrs": {{}}, "parents": []}}]"#);
+    let found = thv_policy::cedar::validate(&["permit(principal, action, resource);".to_owned()], &entities);
+    assert!(found.errors.iter().any(|error| error.to_string().contains("too long")), "{:?}", found.errors);
+}
