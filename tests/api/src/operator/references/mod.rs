@@ -5,6 +5,7 @@ mod chains;
 mod fleet;
 mod group;
 mod pairs;
+mod proof;
 mod rotation;
 mod status;
 mod table;
