@@ -1,6 +1,7 @@
 //! Texts of clients, as far as they are put into spans.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -26,8 +27,10 @@ pub(super) fn shorten(text: &str, longest: usize) -> Cow<'_, str> {
 /// Arguments as `key=value` pairs, with nothing in them that looks like a credential, at any depth.
 /// Nothing if this is not a JSON object.
 pub(super) fn arguments(json: &str) -> Option<String> {
-    let Ok(Value::Object(mut members)) = serde_json::from_str(json) else { return None };
-    members.iter_mut().for_each(|(name, value)| hide(name, value));
+    let mut members: BTreeMap<String, Value> = serde_json::from_str(json).ok()?;
+    for (name, value) in &mut members {
+        hide(name, value);
+    }
     let mut text = String::new();
     for (name, value) in &members {
         // More than this is cut anyway.
