@@ -188,9 +188,7 @@ impl Migrator {
     /// The CRD as it is now, if it is there.
     async fn definition(&self, crd: &str) -> Result<Option<Definition>, MigrationError> {
         let found = Api::<Definition>::all(self.client.clone()).get_opt(crd).await;
-        found.map_err(|error| {
-            MigrationError::read(ReadError::Api { what: format!("{KIND} {crd}"), source: Box::new(error) })
-        })
+        found.map_err(|error| MigrationError::read(ReadError::api(&format!("{KIND} {crd}"), error)))
     }
 }
 

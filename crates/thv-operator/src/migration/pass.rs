@@ -93,7 +93,7 @@ impl Pass<'_> {
                 }
                 Err(error) => {
                     let what = format!("the {} of the cluster", resource.plural);
-                    return Err(MigrationError::read(ReadError::Api { what, source: Box::new(error) }));
+                    return Err(MigrationError::read(ReadError::api(&what, error)));
                 }
             };
             let beyond = list.metadata.remaining_item_count.unwrap_or_default();

@@ -49,9 +49,7 @@ impl Writer {
         match self.objects(resource, metadata).get(name).await {
             Ok(object) => Ok(Some(object.metadata)),
             Err(error) if is_gone(&error, name) => Ok(None),
-            Err(error) => {
-                Err(ReadError::Api { what: stored_text(resource, metadata), source: Box::new(error) })
-            }
+            Err(error) => Err(ReadError::api(&stored_text(resource, metadata), error)),
         }
     }
 
