@@ -147,6 +147,14 @@ impl Stage {
         log.iter().filter(|write| matches!(write.answered, None | Some(200..300))).map(text).collect()
     }
 
+    /// Asserts that the operator has come back to an object because something happened, and never by the clock.
+    fn assert_no_timed_requeue(&self, kind: &str, name: &str) {
+        let output = self.operator.subject.output();
+        let object = format!("{kind} {}/{name}", self.space.namespace());
+        let about = |line: &&str| line.contains("a timed requeue") && line.contains(&object);
+        assert_eq!(output.lines().find(about), None, "{kind} {name}");
+    }
+
     fn tail(&self) -> String {
         let output = self.operator.subject.output();
         let lines: Vec<_> = output.lines().collect();

@@ -124,6 +124,7 @@ async fn let_go(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
             "{} {name}",
             pair.referent.kind
         );
+        stage.assert_no_timed_requeue(pair.referent.kind, name);
     }
     Ok(())
 }
