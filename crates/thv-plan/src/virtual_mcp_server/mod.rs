@@ -1,0 +1,3 @@
+//! `VirtualMCPServer`: all servers of a group as one.
+
+mod refs;
