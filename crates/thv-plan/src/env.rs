@@ -18,6 +18,8 @@ pub enum EnvValue {
     },
     /// An annotation of the pod, as it was when the container started.
     Annotation(&'static str),
+    /// A field of the pod, such as `status.podIP`, as it was when the container started.
+    Field(&'static str),
     /// Whatever an entry of somebody else's says.
     Entry(Value),
 }
@@ -44,22 +46,27 @@ impl EnvValue {
                 entry
             }
             Self::Annotation(annotation) => {
-                let path = format!("metadata.annotations['{annotation}']");
-                json!({ "name": variable, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } })
+                field(variable, &format!("metadata.annotations['{annotation}']"))
             }
+            Self::Field(path) => field(variable, path),
         }
     }
 
     /// The variables that the value mentions.
     fn mentions(&self) -> BTreeSet<&str> {
         let text = match self {
-            Self::Secret { .. } | Self::Annotation(_) => return BTreeSet::new(),
+            Self::Secret { .. } | Self::Annotation(_) | Self::Field(_) => return BTreeSet::new(),
             Self::Literal(text) => text,
             Self::Entry(entry) => entry.get("value").and_then(Value::as_str).unwrap_or_default(),
         };
         let mentions = text.split("$(").skip(1).filter_map(|rest| rest.split_once(')'));
         mentions.map(|(name, _)| name).collect()
     }
+}
+
+/// A variable with a field of the pod.
+fn field(variable: &str, path: &str) -> Value {
+    json!({ "name": variable, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } })
 }
 
 /// The environment of a container.

@@ -46,7 +46,7 @@ pub fn validate(source: &CABundleSource) -> Result<(), InvalidList> {
 }
 
 /// The bundle that a reference means, whether it is there or not.
-pub(super) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
+pub(crate) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
     let KeySelector { name, key, optional: _ } = source.config_map_ref.as_ref()?;
     let key = if key.is_empty() { keys::CA_BUNDLE } else { key };
     Some(CaBundle { config_map: name.clone(), key: key.to_owned() })

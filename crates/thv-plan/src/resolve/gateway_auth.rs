@@ -56,6 +56,17 @@ fn usable(
     name: &str,
     references: &References,
 ) -> Result<Config<MCPExternalAuthConfigSpec>, Unusable> {
+    let config = suitable(path, name, references)?;
+    complete::<MCPExternalAuthConfigSpec>(path, &needs(&config.spec), name, references)?;
+    Ok(config)
+}
+
+/// The settings of this name, if a gateway can sign in with them. Whether their Secrets are there is another matter.
+pub(crate) fn suitable(
+    path: &str,
+    name: &str,
+    references: &References,
+) -> Result<Config<MCPExternalAuthConfigSpec>, Unusable> {
     let spec = read(path, references.object::<MCPExternalAuthConfigSpec>(name), name)?;
     let config = valid(path, spec, name, validate(spec))?;
     let refuse = |cause: Cause, why: &str| {
@@ -80,8 +91,6 @@ fn usable(
         | ExternalAuthType::AwsSts
         | ExternalAuthType::UpstreamInject
         | ExternalAuthType::OnBehalfOf
-        | ExternalAuthType::CrossAppAccess => {
-            complete::<MCPExternalAuthConfigSpec>(path, &needs(spec), name, references).map(|()| config)
-        }
+        | ExternalAuthType::CrossAppAccess => Ok(config),
     }
 }

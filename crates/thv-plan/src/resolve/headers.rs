@@ -1,9 +1,15 @@
 //! Headers that are added to every request to a remote server: `headerForward`.
 
-use thv_api::shared::{HeaderForward, SecretHeader};
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use thv_api::names::env;
+use thv_api::shared::{HeaderForward, SecretHeader, SecretKeyRef};
 
 use super::need::{Need, check};
 use super::outcome::{Cause, Outcome};
+use crate::digest::canonical;
+use crate::env::EnvValue;
 use crate::invalid::InvalidList;
 use crate::reference::References;
 
@@ -59,6 +65,29 @@ pub(crate) fn needs(headers: &HeaderForward) -> Vec<Need> {
         Need::secret(format!("headerForward.addHeadersFromSecret[{header_name:?}]"), value_secret_ref)
     })
     .collect()
+}
+
+/// The variables in which a gateway has the headers for the backend of this name: one with all of them, which names one
+/// for each that comes from a Secret.
+pub(crate) fn variables(backend: &str, headers: &HeaderForward) -> Vec<(String, EnvValue)> {
+    let HeaderForward { add_plaintext_headers, add_headers_from_secret } = headers;
+    let plain = add_plaintext_headers.clone().unwrap_or_default();
+    let secret: BTreeMap<_, _> = add_headers_from_secret
+        .iter()
+        .flatten()
+        .map(|it| (it.header_name.clone(), env::header_forward_secret_id(&it.header_name, backend)))
+        .collect();
+    if plain.is_empty() && secret.is_empty() {
+        return Vec::new();
+    }
+    let all = json!({ "addPlaintextHeaders": plain, "addHeadersFromSecret": secret });
+    // What looks like a variable in a value is none.
+    let text = canonical(&all).replace("$(", "$$(");
+    let secrets = add_headers_from_secret.iter().flatten().map(|it| {
+        let SecretKeyRef { name, key } = it.value_secret_ref.clone();
+        (env::header_forward_secret(&it.header_name, backend), EnvValue::Secret { name, key })
+    });
+    [(env::header_forward(backend), EnvValue::Literal(text))].into_iter().chain(secrets).collect()
 }
 
 /// Whether headers can be sent.

@@ -22,6 +22,7 @@ pub mod permission_profile;
 pub(crate) mod remote_url;
 pub(crate) mod secrets;
 pub mod session_redis;
+mod strategy;
 pub mod telemetry;
 pub mod tools;
 mod url;
@@ -40,3 +41,4 @@ pub use self::telemetry::Telemetry;
 
 pub(crate) use self::need::Need;
 pub(crate) use self::outcome::Misfit;
+pub(crate) use self::strategy::{Strategy, strategy};

@@ -80,6 +80,8 @@ pub(crate) struct Referenced<'a> {
     pub(crate) webhooks: Option<&'a MCPWebhookConfigSpec>,
     /// Whose tokens are accepted.
     pub(crate) oidc: Option<&'a Oidc>,
+    /// The variable with the client secret for the identity provider, where it is not that of proxies.
+    pub(crate) oidc_client_secret: Option<&'static str>,
     /// The certificate authorities of the identity provider.
     pub(crate) oidc_ca_bundle: Option<&'a CaBundle>,
     /// Who may call what, wherever it was said.

@@ -20,8 +20,12 @@ use thv_config::scaling::{ScalingConfig, SessionRedis};
 use thv_config::tool::ToolOverride;
 use thv_config::{GoDuration, Json, RunConfig, Transport};
 
+pub(crate) use self::auth_server::config as auth_server_config;
+pub(crate) use self::incoming::oidc as oidc_config;
 pub(crate) use self::input::{Backend, Input, Referenced};
-pub(crate) use self::paths::profile as profile_file;
+pub(crate) use self::outgoing::token_type;
+pub(crate) use self::telemetry::telemetry as telemetry_config;
+pub(crate) use self::paths::{entry_ca as entry_ca_file, profile as profile_file};
 pub(crate) use self::wiring::wiring;
 pub use self::wiring::{VolumeWiring, Wiring};
 

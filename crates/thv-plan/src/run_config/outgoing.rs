@@ -43,7 +43,7 @@ pub(super) fn token_exchange(referenced: &Referenced<'_>) -> Option<TokenExchang
 }
 
 /// The whole name of a token type.
-fn token_type(name: &str) -> String {
+pub(crate) fn token_type(name: &str) -> String {
     match name {
         "access_token" | "id_token" | "jwt" => format!("{TOKEN_TYPE}{name}"),
         whole => whole.to_owned(),

@@ -74,6 +74,11 @@ impl Wiring {
         self.volumes.push(VolumeWiring { name, source, mount: Mount::read_only(folder) });
     }
 
+    /// The certificate authorities of a backend, for a gateway.
+    pub(crate) fn entry_bundle(&mut self, entry: &str, bundle: &CaBundle) {
+        self.bundle(volumes::entry_ca_bundle(entry), bundle, &paths::entry_ca(entry, bundle));
+    }
+
     fn bundle(&mut self, name: String, bundle: &CaBundle, file: &File) {
         self.config_map(name, &bundle.config_map, Some((&bundle.key, &file.name)), file.folder());
     }
@@ -114,7 +119,7 @@ impl Wiring {
     fn oidc(&mut self, referenced: &Referenced<'_>) {
         let inline = referenced.oidc.and_then(|oidc| oidc.config.spec.inline.as_ref());
         if let Some(secret) = inline.and_then(|inline| inline.client_secret_ref.as_ref()) {
-            self.secret_env(env::OIDC_CLIENT_SECRET, secret);
+            self.secret_env(referenced.oidc_client_secret.unwrap_or(env::OIDC_CLIENT_SECRET), secret);
         }
         if let Some(bundle) = referenced.oidc_ca_bundle {
             self.bundle(volumes::oidc_ca_bundle(&bundle.config_map), bundle, &paths::oidc_ca(bundle));
