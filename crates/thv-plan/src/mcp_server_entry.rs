@@ -21,7 +21,7 @@ use crate::plan::{Children, Plan};
 use crate::planned::{Deletion, Failure, Planned, Refers};
 use crate::reference::{Reference, References};
 use crate::resolve::{
-    CaBundle, Cause, Config, Need, Outcome, ca_bundle, gateway_auth, group, headers, remote_url,
+    CaBundle, Cause, Config, Headers, Need, Outcome, ca_bundle, gateway_auth, group, headers, remote_url,
 };
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
@@ -64,7 +64,7 @@ impl Planned for MCPServerEntrySpec {
     fn plan(snapshot: &Snapshot<Self>) -> Plan<Self> {
         let live = snapshot.owner.status.as_ref().map(Self::conditions).unwrap_or_default();
         let observe = Observation::new(snapshot.generation(), snapshot.now, live);
-        let status = status(&Checked::of(&snapshot.owner.spec, &snapshot.references), &observe);
+        let status = status(&Checked::of(snapshot), &observe);
         Plan::new(Children::Exactly(Vec::new()), status)
     }
 
@@ -105,11 +105,12 @@ struct Checked {
     group: Outcome<String>,
     auth: Outcome<Config<MCPExternalAuthConfigSpec>>,
     bundle: Outcome<CaBundle>,
-    headers: Outcome<()>,
+    headers: Outcome<Headers>,
 }
 
 impl Checked {
-    fn of(spec: &MCPServerEntrySpec, known: &References) -> Self {
+    fn of(snapshot: &Snapshot<MCPServerEntrySpec>) -> Self {
+        let known = &snapshot.references;
         let MCPServerEntrySpec {
             remote_url,
             allow_private_endpoint,
@@ -118,13 +119,17 @@ impl Checked {
             external_auth_config_ref,
             header_forward,
             ca_bundle_ref,
-        } = spec;
+        } = &snapshot.owner.spec;
         Self {
             url: remote_url::check("spec.remoteUrl", remote_url, *allow_private_endpoint),
             group: group::resolve("spec.groupRef", Some(group_ref), known),
-            auth: gateway_auth::resolve("spec.externalAuthConfigRef", external_auth_config_ref.as_ref(), known),
+            auth: gateway_auth::resolve(
+                "spec.externalAuthConfigRef",
+                external_auth_config_ref.as_ref(),
+                known,
+            ),
             bundle: ca_bundle::resolve("spec.caBundleRef", ca_bundle_ref.as_ref(), known),
-            headers: headers::resolve("spec.headerForward", header_forward.as_ref(), known),
+            headers: headers::resolve("spec.headerForward", header_forward.as_ref(), snapshot.name(), known),
         }
     }
 }

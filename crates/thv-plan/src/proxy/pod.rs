@@ -1,7 +1,7 @@
 //! The pods of the proxy.
 
 use serde_json::{Map, Value, json};
-use thv_api::names::{HTTP_PORT_NAME, containers};
+use thv_api::names::HTTP_PORT_NAME;
 use thv_api::shared::{ResourceList, ResourceRequirements};
 use thv_api::value::Port;
 
@@ -10,20 +10,28 @@ use crate::env::Env;
 use crate::image::pull_policy;
 use crate::metadata::{Metadata, OnPods};
 use crate::security;
-use crate::settings::Settings;
+use crate::settings::Platform;
 use crate::volumes::Volumes;
 
 /// How long a pod may take to end, in seconds. Sessions are drained in that time.
 const TERMINATION_GRACE_PERIOD_SECONDS: i64 = 30;
 
+/// Where a container tells whether it is well.
+pub(crate) const HEALTH: &str = "/health";
+
 /// The pods of the proxy.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyPod<'a> {
-    pub(crate) settings: &'a Settings,
+    /// The name of the container.
+    pub(crate) container: &'static str,
+    pub(crate) image: &'a str,
+    pub(crate) platform: Platform,
     pub(crate) metadata: Metadata<OnPods>,
     pub(crate) service_account: String,
     pub(crate) args: Vec<String>,
     pub(crate) port: Port,
+    /// Where the container tells whether it can be called.
+    pub(crate) readiness: &'static str,
     pub(crate) resources: Option<&'a ResourceRequirements>,
     pub(crate) env: Env,
     pub(crate) volumes: Volumes,
@@ -36,7 +44,7 @@ impl ProxyPod<'_> {
         let mut spec = json!({
             "serviceAccountName": self.service_account,
             "terminationGracePeriodSeconds": TERMINATION_GRACE_PERIOD_SECONDS,
-            "securityContext": security::pod(self.settings.platform),
+            "securityContext": security::pod(self.platform),
             "containers": [self.container()],
             "volumes": self.volumes.render(),
         });
@@ -48,17 +56,17 @@ impl ProxyPod<'_> {
 
     fn container(&self) -> Value {
         let mut container = json!({
-            "name": containers::PROXY,
-            "image": self.settings.runner_image,
-            "imagePullPolicy": pull_policy(&self.settings.runner_image),
+            "name": self.container,
+            "image": self.image,
+            "imagePullPolicy": pull_policy(self.image),
             "args": self.args,
             "ports": [{ "name": HTTP_PORT_NAME, "containerPort": self.port, "protocol": "TCP" }],
             "env": self.env.render(),
             "volumeMounts": self.volumes.render_mounts(),
-            "securityContext": security::container(self.settings.platform),
-            "startupProbe": probe(None, 5, 3, 18),
-            "livenessProbe": probe(Some(30), 10, 5, 3),
-            "readinessProbe": probe(Some(5), 5, 3, 3),
+            "securityContext": security::container(self.platform),
+            "startupProbe": probe(HEALTH, None, 5, 3, 18),
+            "livenessProbe": probe(HEALTH, Some(30), 10, 5, 3),
+            "readinessProbe": probe(self.readiness, Some(5), 5, 3, 3),
         });
         let resources = self.resources.map(resources).unwrap_or_default();
         if let Some(container) = container.as_object_mut().filter(|_| !resources.is_empty()) {
@@ -68,10 +76,10 @@ impl ProxyPod<'_> {
     }
 }
 
-/// Asks the proxy whether it is well. Scheme and success threshold are those that the API server would choose.
-fn probe(initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Value {
+/// Asks the container. Scheme and success threshold are those that the API server would choose.
+fn probe(path: &str, initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Value {
     let mut probe = json!({
-        "httpGet": { "path": "/health", "port": HTTP_PORT_NAME, "scheme": "HTTP" },
+        "httpGet": { "path": path, "port": HTTP_PORT_NAME, "scheme": "HTTP" },
         "periodSeconds": period,
         "timeoutSeconds": timeout,
         "failureThreshold": failures,

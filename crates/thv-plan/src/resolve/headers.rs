@@ -1,10 +1,11 @@
 //! Headers that are added to every request to a remote server: `headerForward`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use thv_api::names::env;
 use thv_api::shared::{HeaderForward, SecretHeader, SecretKeyRef};
+use thv_config::remote::RESTRICTED_HEADERS;
 
 use super::need::{Need, check};
 use super::outcome::{Cause, Outcome};
@@ -13,37 +14,71 @@ use crate::env::EnvValue;
 use crate::invalid::InvalidList;
 use crate::reference::References;
 
-/// Headers that belong to the connection or to whoever signs in, and are not the user's to set.
-const RESERVED: [&str; 9] = [
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+/// Headers that are added to every request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Headers {
+    /// With values that anyone may read.
+    pub plain: BTreeMap<String, String>,
+    /// With values from Secrets.
+    pub secret: BTreeMap<String, SecretHeaderValue>,
+}
 
-/// What is wrong with headers. A name counts once, whatever its case.
+/// Where the value of a header is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretHeaderValue {
+    /// The name under which whoever sends the header asks for it.
+    pub id: String,
+    /// The Secret.
+    pub secret: SecretKeyRef,
+}
+
+impl Headers {
+    /// The variables in which a gateway has the headers for the backend of this name: one with all of them, which names
+    /// one for each that comes from a Secret.
+    pub(crate) fn gateway_variables(&self, backend: &str) -> Vec<(String, EnvValue)> {
+        let Self { plain, secret } = self;
+        if plain.is_empty() && secret.is_empty() {
+            return Vec::new();
+        }
+        let ids: BTreeMap<_, _> = secret.iter().map(|(header, value)| (header, &value.id)).collect();
+        let all = json!({ "addPlaintextHeaders": plain, "addHeadersFromSecret": ids });
+        // What looks like a variable in a value is none.
+        let text = canonical(&all).replace("$(", "$$(");
+        let secrets = secret.values().map(|SecretHeaderValue { id, secret: SecretKeyRef { name, key } }| {
+            (env::secret(id), EnvValue::Secret { name: name.clone(), key: key.clone() })
+        });
+        [(env::header_forward(backend), EnvValue::Literal(text))].into_iter().chain(secrets).collect()
+    }
+}
+
+/// What is wrong with headers. A name counts once, whatever its case, and so do names that would be one variable.
 pub(crate) fn validate(headers: &HeaderForward) -> Result<(), InvalidList> {
     let HeaderForward { add_plaintext_headers, add_headers_from_secret } = headers;
     let mut invalid = InvalidList::default();
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let plain = add_plaintext_headers.iter().flatten();
     let plain = plain.map(|(name, value)| (format!("addPlaintextHeaders[{name:?}]"), name, Some(value)));
     let secret = add_headers_from_secret.iter().flatten();
     let secret = secret.map(|SecretHeader { header_name, value_secret_ref: _ }| {
         (format!("addHeadersFromSecret[{header_name:?}]"), header_name, None)
     });
+    let mut variables = BTreeSet::new();
     for (path, name, value) in plain.chain(secret) {
         let lower = name.to_ascii_lowercase();
+        let is_new = value.is_some() || variables.insert(env::header_forward_secret_id(name, ""));
+        invalid.unless(
+            is_new || seen.contains(&lower),
+            &path,
+            "becomes the same variable as another: rename it",
+        );
         invalid.unless(is_token(name), &path, "is not the name of a header");
-        invalid.unless(!RESERVED.contains(&lower.as_str()), &path, "belongs to the connection: remove it");
-        invalid.unless(!seen.contains(&lower), &path, "is there twice: remove one of them");
+        invalid.unless(
+            !RESTRICTED_HEADERS.contains(&lower.as_str()),
+            &path,
+            "is not yours to set: remove it",
+        );
         invalid.unless(value.is_none_or(|value| is_value(value)), &path, "has a value with a line break");
-        seen.push(lower);
+        invalid.unless(seen.insert(lower), &path, "is there twice: remove one of them");
     }
     invalid.finish()
 }
@@ -67,34 +102,25 @@ pub(crate) fn needs(headers: &HeaderForward) -> Vec<Need> {
     .collect()
 }
 
-/// The variables in which a gateway has the headers for the backend of this name: one with all of them, which names one
-/// for each that comes from a Secret.
-pub(crate) fn variables(backend: &str, headers: &HeaderForward) -> Vec<(String, EnvValue)> {
-    let HeaderForward { add_plaintext_headers, add_headers_from_secret } = headers;
-    let plain = add_plaintext_headers.clone().unwrap_or_default();
-    let secret: BTreeMap<_, _> = add_headers_from_secret
-        .iter()
-        .flatten()
-        .map(|it| (it.header_name.clone(), env::header_forward_secret_id(&it.header_name, backend)))
-        .collect();
-    if plain.is_empty() && secret.is_empty() {
-        return Vec::new();
-    }
-    let all = json!({ "addPlaintextHeaders": plain, "addHeadersFromSecret": secret });
-    // What looks like a variable in a value is none.
-    let text = canonical(&all).replace("$(", "$$(");
-    let secrets = add_headers_from_secret.iter().flatten().map(|it| {
-        let SecretKeyRef { name, key } = it.value_secret_ref.clone();
-        (env::header_forward_secret(&it.header_name, backend), EnvValue::Secret { name, key })
-    });
-    [(env::header_forward(backend), EnvValue::Literal(text))].into_iter().chain(secrets).collect()
-}
-
-/// Whether headers can be sent.
-pub(crate) fn resolve(path: &str, headers: Option<&HeaderForward>, references: &References) -> Outcome<()> {
+/// What becomes of the headers of an object of this name.
+pub(crate) fn resolve(
+    path: &str,
+    headers: Option<&HeaderForward>,
+    owner: &str,
+    references: &References,
+) -> Outcome<Headers> {
     Outcome::of(headers, |headers| {
         validate(headers).map_err(|invalid| Cause::Invalid.at(path, invalid.to_string()))?;
-        check(path, &needs(headers), references)
+        check(path, &needs(headers), references)?;
+        let secret = headers.add_headers_from_secret.iter().flatten();
+        let secret = secret.map(|SecretHeader { header_name, value_secret_ref }| {
+            let id = env::header_forward_secret_id(header_name, owner);
+            (header_name.clone(), SecretHeaderValue { id, secret: value_secret_ref.clone() })
+        });
+        Ok(Headers {
+            plain: headers.add_plaintext_headers.clone().unwrap_or_default(),
+            secret: secret.collect(),
+        })
     })
 }
 
@@ -116,7 +142,7 @@ mod tests {
         for (headers, part) in [
             (json!({"addPlaintextHeaders": {"X A": "1"}}), "not the name of a header"),
             (json!({"addPlaintextHeaders": {"X-A": "1\r\nX-B: 2"}}), "line break"),
-            (json!({"addPlaintextHeaders": {"Host": "h"}}), "belongs to the connection"),
+            (json!({"addPlaintextHeaders": {"Host": "h"}}), "not yours to set"),
             (json!({"addPlaintextHeaders": {"x-a": "1"}, "addHeadersFromSecret": secret("X-A")}), "twice"),
         ] {
             let error = check_headers(headers).unwrap_err();

@@ -33,6 +33,7 @@ pub use self::authz::{Authz, SharedAuthz};
 pub use self::ca_bundle::CaBundle;
 pub use self::config::{Config, config_hash};
 pub use self::external_auth::{ExternalAuth, ExternalAuthMethod};
+pub use self::headers::{Headers, SecretHeaderValue};
 pub use self::oidc::Oidc;
 pub use self::outcome::{Cause, Outcome, Unusable};
 pub use self::permission_profile::{Profile, ProfileOrigin};

@@ -87,9 +87,8 @@ fn of_v6(address: Ipv6Addr) -> Reach {
 
 fn of_name(host: &str) -> Reach {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let is_below = |name: &str| {
-        host == name || host.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
-    };
+    let is_below =
+        |name: &str| host == name || host.strip_suffix(name).is_some_and(|before| before.ends_with('.'));
     if NEVER.iter().any(|name| is_below(name)) || is_odd_number(&host) {
         Reach::Never
     } else if is_below(CLUSTER) {

@@ -209,11 +209,9 @@ fn signed_in(
 /// The variables with the headers that go to an entry.
 fn header_variables(backend: &Backend<'_>, known: &References) -> Result<Vec<(String, EnvValue)>, Unusable> {
     let Member::Entry(entry) = backend.member else { return Ok(Vec::new()) };
-    match headers::resolve("spec.headerForward", entry.header_forward.as_ref(), known) {
+    match headers::resolve("spec.headerForward", entry.header_forward.as_ref(), backend.name, known) {
         Outcome::Unusable(unusable) => Err(unusable),
         Outcome::NotReferenced => Ok(Vec::new()),
-        Outcome::Usable(()) => {
-            Ok(entry.header_forward.iter().flat_map(|it| headers::variables(backend.name, it)).collect())
-        }
+        Outcome::Usable(headers) => Ok(headers.gateway_variables(backend.name)),
     }
 }
