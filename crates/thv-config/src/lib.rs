@@ -2,6 +2,7 @@
 //!
 //! - [`RunConfig`] is what a proxy in front of one MCP server runs by: [`RunConfig::parse`] reads it,
 //!   [`RunConfig::validate`] checks it, [`RunConfig::to_bytes`] writes it, [`Checksum`] recognises it.
+//! - [`VmcpConfig`](vmcp::VmcpConfig) is what a virtual MCP server runs by, in YAML.
 //! - [`middleware`] has the parameters of every middleware, which the document itself carries unread.
 //! - [`Json`] is JSON that keeps its order. [`Secret`], [`Credential`] and [`Guarded`] keep what they hold
 //!   from being shown.
@@ -31,6 +32,7 @@ pub mod telemetry;
 pub mod tool;
 mod transport;
 mod value;
+pub mod vmcp;
 pub mod webhook;
 
 pub use checksum::Checksum;
