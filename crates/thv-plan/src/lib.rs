@@ -10,6 +10,7 @@ mod contention;
 mod digest;
 mod env;
 mod event_note;
+mod health;
 mod image;
 mod invalid;
 pub mod json;
