@@ -26,7 +26,8 @@ mod overrides;
 mod owner;
 mod plan;
 mod planned;
-mod pod_template;
+pub mod pod_template;
+mod probe;
 mod proxy;
 pub mod proxy_role;
 mod quantity;
@@ -54,7 +55,7 @@ pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use lenient::named_targets;
 pub use live::{
-    ContainerFailure, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
+    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
     PodSelector, Rollout,
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};

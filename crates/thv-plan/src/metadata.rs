@@ -23,7 +23,15 @@ pub(crate) trait Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDeployment {}
 
-/// On the pods of a Deployment.
+/// On a StatefulSet itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnStatefulSet {}
+
+/// On the volume claims of a StatefulSet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnClaims {}
+
+/// On the pods of a Deployment or StatefulSet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnPods {}
 
@@ -50,6 +58,18 @@ impl Level for OnPods {
 }
 
 impl Level for OnService {
+    fn reserves(_: &str) -> bool {
+        false
+    }
+}
+
+impl Level for OnStatefulSet {
+    fn reserves(_: &str) -> bool {
+        false
+    }
+}
+
+impl Level for OnClaims {
     fn reserves(_: &str) -> bool {
         false
     }
