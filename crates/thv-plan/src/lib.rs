@@ -8,6 +8,7 @@ mod child;
 mod config_kinds;
 mod contention;
 mod digest;
+pub mod embedding_server;
 mod env;
 mod event_note;
 mod health;
@@ -18,6 +19,7 @@ mod lenient;
 mod live;
 pub mod managed_fields;
 mod mcp_group;
+pub mod mcp_registry;
 mod mcp_remote_proxy;
 pub mod mcp_server;
 mod mcp_server_entry;
@@ -31,6 +33,7 @@ mod probe;
 mod proxy;
 pub mod proxy_role;
 mod quantity;
+mod rbac;
 mod reference;
 mod referrers;
 pub mod resolve;
@@ -38,10 +41,12 @@ mod revision;
 mod rotation;
 pub mod run_config;
 pub mod security;
+mod service;
 mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
+mod verdict;
 mod virtual_mcp_server;
 mod volumes;
 
@@ -55,8 +60,8 @@ pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use lenient::named_targets;
 pub use live::{
-    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
-    PodSelector, Rollout,
+    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth,
+    PodMaker, PodSelector, Rollout,
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};

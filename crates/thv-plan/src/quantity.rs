@@ -89,9 +89,14 @@ mod tests {
         ] {
             assert!(is_same(one, other) && is_same(other, one), "{one} {other}");
         }
-        for (one, other) in
-            [("1Gi", "1G"), ("10Gi", "5Gi"), ("1", "1m"), ("lots", "more"), ("1e99999999999", "1"), ("9E30", "8E30")]
-        {
+        for (one, other) in [
+            ("1Gi", "1G"),
+            ("10Gi", "5Gi"),
+            ("1", "1m"),
+            ("lots", "more"),
+            ("1e99999999999", "1"),
+            ("9E30", "8E30"),
+        ] {
             assert!(!is_same(one, other), "{one} {other}");
         }
         assert!(is_same("9e300", "9e300"), "what is beyond all measure is still itself");

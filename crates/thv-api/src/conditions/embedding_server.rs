@@ -16,8 +16,8 @@ condition! {
 }
 
 condition! {
-    /// Whether the model is served.
-    ModelReady = Good "ModelReady" {
+    /// Whether the model is served. `Ready` tells of it when that turns.
+    ModelReady = Neutral "ModelReady" {
         /// It is.
         True Ready = "ModelReady",
         /// It is being downloaded.
@@ -39,12 +39,4 @@ condition! {
     }
 }
 
-polarities![
-    FullyApplied,
-    ModelReady,
-    OverridesAccepted,
-    PodTemplateValid,
-    Ready,
-    SpecValid,
-    VolumeReady,
-];
+polarities![FullyApplied, ModelReady, OverridesAccepted, PodTemplateValid, Ready, SpecValid, VolumeReady,];

@@ -6,9 +6,7 @@ use thv_plan::{Applied, Fixed, LiveDeployment, LiveStatefulSet, Rollout};
 
 use super::child::{ChildFacts, Workload, projection};
 use super::metadata::{Writer, annotation, applied_fields, controller, identity};
-use super::partial::{
-    PartialDeployment, PartialStatefulSet, PartialStatefulSetSpec, PartialWorkloadStatus,
-};
+use super::partial::{PartialDeployment, PartialStatefulSet, PartialStatefulSetSpec, PartialWorkloadStatus};
 use crate::cache::Projection;
 
 /// Where the field manager of the operator has the generation on a pod template.
