@@ -49,6 +49,7 @@ impl Level for OnPods {
     fn reserves(annotation: &str) -> bool {
         [
             annotations::RUN_CONFIG_CHECKSUM,
+            annotations::CONFIG_HASH,
             annotations::MCP_SERVER_GENERATION,
             annotations::RESTARTED_AT,
             annotations::KUBECTL_RESTARTED_AT,

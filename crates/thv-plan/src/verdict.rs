@@ -2,11 +2,11 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::Observation;
-use thv_api::conditions::mcp_server::{OverridesAccepted, PodTemplateValid, SpecValid};
+use thv_api::conditions::mcp_server::{PodTemplateValid, SpecValid};
 use thv_api::value::RawObject;
 
+use crate::deployed::conditions;
 use crate::invalid::{Invalid, InvalidList};
-use crate::overrides::IgnoredOverrides;
 use crate::pod_template;
 
 /// What keeps the children of an object from being told.
@@ -54,24 +54,10 @@ impl Verdict {
             (true, Some(taken)) => observe.condition(SpecValid::NameTaken, taken),
             (false, _) => observe.condition(SpecValid::Invalid, invalid.to_string()),
         };
-        let template = pod_template.as_ref().map(|result| match result {
-            Ok(()) => observe.condition(PodTemplateValid::Valid, "podTemplateSpec is a pod template"),
-            Err(why) => observe.condition(PodTemplateValid::Invalid, why.to_string()),
-        });
+        let (valid, not) = (PodTemplateValid::Valid, PodTemplateValid::Invalid);
+        let template = conditions::pod_template(pod_template.as_ref(), valid, not, observe);
         template.into_iter().chain([spec]).collect()
     }
-}
-
-/// Whether everything that a user adds to our objects is there. Without anything there is nothing to say.
-pub(crate) fn overrides(
-    any: bool,
-    ignored: &IgnoredOverrides,
-    observe: &Observation<'_>,
-) -> Option<Condition> {
-    if !ignored.is_empty() {
-        return Some(observe.condition(OverridesAccepted::ReservedNames, ignored.message()));
-    }
-    any.then(|| observe.condition(OverridesAccepted::Accepted, "nothing that was added had to be left out"))
 }
 
 /// Why a workload that is there cannot be had: it belongs to something else, which would lose it to us.

@@ -1,7 +1,7 @@
 //! Conditions of `MCPServerEntry`.
 
 pub use super::common::GroupRefValidated;
-use super::condition;
+use super::{condition, polarities};
 
 condition! {
     /// Whether the entry can be used.
@@ -56,3 +56,12 @@ condition! {
         False NotFound = "HeaderSecretNotFound",
     }
 }
+
+polarities![
+    CABundleRefValidated,
+    ExternalAuthConfigValidated,
+    GroupRefValidated,
+    HeaderSecretRefsValidated,
+    RemoteURLValidated,
+    Valid,
+];

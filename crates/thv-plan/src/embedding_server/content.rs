@@ -55,7 +55,7 @@ pub(super) fn content(snapshot: &Snapshot<EmbeddingServerSpec>) -> Result<Conten
     };
     let template = pod.template(&mut ignored);
     let user = spec.pod_template_spec.as_ref();
-    let template = pod_template::merged(&template, user, containers::EMBEDDING, &fixed.labels, &mut ignored)?;
+    let template = pod_template::apply(template, user, containers::EMBEDDING, &fixed.labels, &mut ignored)?;
 
     let on_service =
         Metadata::<OnService>::new(labels.clone(), Pairs::new()).with(&overrides.service, &mut ignored);

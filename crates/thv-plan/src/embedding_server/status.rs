@@ -8,10 +8,11 @@ use thv_api::names::children::{embedding_server, service_host};
 
 use super::content::Content;
 use super::stateful_set_of;
+use crate::deployed::conditions::overrides;
 use crate::health::{self, Health, Part, Phase};
 use crate::live::{LivePod, PodHealth};
 use crate::snapshot::Snapshot;
-use crate::verdict::{self, Verdict};
+use crate::verdict::Verdict;
 
 impl Phase for EmbeddingServerPhase {
     const PENDING: Self = Self::Pending;
@@ -72,7 +73,7 @@ fn applied(
         vec![observe.condition(model, &health.message), fully_applied(snapshot.name(), kept, observe)];
     let spec = &snapshot.owner.spec;
     let any = spec.resource_overrides.is_some() || spec.env.as_ref().is_some_and(|env| !env.is_empty());
-    all.extend(verdict::overrides(any, ignored, observe));
+    all.extend(overrides(any, ignored, observe));
     all
 }
 

@@ -43,7 +43,7 @@ pub(super) fn content(snapshot: &Snapshot<MCPRegistrySpec>) -> Result<Content, I
     let api = labels::registry(&mcp_registry::api(name), name);
     let template = pod::template(name, spec, &api, &pull_secrets, settings);
     let user = spec.pod_template_spec.as_ref();
-    let mut template = pod_template::merged(&template, user, containers::REGISTRY_API, &api, &mut ignored)?;
+    let mut template = pod_template::apply(template, user, containers::REGISTRY_API, &api, &mut ignored)?;
     pod::check_merged(name, spec, &template)?;
     // Pods read their configuration when they start, so another one takes other pods.
     let hash = digest(&json!([template, spec.config_yaml]));

@@ -13,16 +13,15 @@ mod role;
 mod status;
 mod volumes;
 
-use std::collections::BTreeMap;
-
 use thv_api::kinds::MCPRegistrySpec;
 use thv_api::names::children::mcp_registry;
 
 pub use self::live::Live;
 pub use self::role::rules;
 
-use crate::live::LiveDeployment;
-use crate::plan::{Children, Disruption, Plan, Scalable, Scaling};
+use crate::deployed::deployment_of;
+use crate::deployed::replicas::hand_off;
+use crate::plan::{Children, Disruption, Plan, Scalable};
 use crate::snapshot::Snapshot;
 use crate::verdict::{Verdict, taken};
 
@@ -41,7 +40,8 @@ pub fn plan(snapshot: &Snapshot<MCPRegistrySpec>) -> Plan<MCPRegistrySpec> {
     let meanwhile = running.filter(|_| disruption == Disruption::Unasked);
     Plan {
         disruption,
-        scalings: hand_off(snapshot).into_iter().collect(),
+        // The number of pods is left to others. The Go operator has set it, and so it may be ours.
+        scalings: hand_off(snapshot, mcp_registry::api(snapshot.name())).into_iter().collect(),
         meanwhile: meanwhile.map(|hash| status::meanwhile(snapshot, &verdict, &content.ignored, hash)),
         ..Plan::new(
             Children::Exactly(content.children),
@@ -59,26 +59,6 @@ fn disruption(snapshot: &Snapshot<MCPRegistrySpec>, hash: &str) -> Disruption {
         Some(_) if observed != Some(snapshot.generation()) => Disruption::Edited,
         Some(_) => Disruption::Unasked,
     }
-}
-
-/// The number of pods is left to others. The Go operator has set it, and so it may be ours: it is parked, so that it does
-/// not fall to one when we let go of it.
-fn hand_off(snapshot: &Snapshot<MCPRegistrySpec>) -> Option<Scaling> {
-    let live = deployment_of(snapshot).filter(|live| live.replicas_are_ours)?;
-    Some(Scaling {
-        kind: Scalable::Deployment,
-        name: mcp_registry::api(snapshot.name()),
-        identity: live.identity.clone(),
-        replicas: live.replicas,
-        annotations: BTreeMap::new(),
-        before_children: true,
-    })
-}
-
-/// The Deployment of a registry, unless it belongs to something else.
-fn deployment_of(snapshot: &Snapshot<MCPRegistrySpec>) -> Option<&LiveDeployment> {
-    let live = snapshot.live.deployment.as_ref()?;
-    live.controller.as_deref().is_none_or(|uid| uid == snapshot.uid()).then_some(live)
 }
 
 /// Why the Deployment cannot be had.

@@ -10,6 +10,7 @@ use thv_api::names::finalizers;
 
 use super::live::{Live, PODS};
 use super::plan;
+use crate::deployed::{Deployed, LiveWorkload, Observed};
 use crate::live::{Observe, PodSelector};
 use crate::plan::Plan;
 use crate::planned::{Deletion, Failure, Planned, Refers};
@@ -23,6 +24,24 @@ impl Refers for MCPRegistrySpec {
     /// Nothing: a pod whose Secret or ConfigMap is missing says so, and goes on when it is there.
     fn refs(_: &MCPRegistry, _: &References, _: &Settings) -> BTreeSet<Reference> {
         BTreeSet::new()
+    }
+}
+
+impl Deployed for MCPRegistrySpec {
+    fn workload(live: &Live) -> LiveWorkload<'_> {
+        LiveWorkload { deployment: live.deployment.as_ref(), pods: &live.pods, autoscalers: &[] }
+    }
+
+    /// Whoever scales the Deployment says how many there are.
+    fn replicas(&self) -> Option<i32> {
+        None
+    }
+
+    fn observed(status: &MCPRegistryStatus) -> Observed {
+        Observed {
+            generation: status.observed_generation,
+            is_ready: status.phase == Some(MCPRegistryPhase::Ready),
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use thv_api::kinds::{MCPRegistryPhase, MCPRegistrySpec, MCPRegistryStatus};
 use thv_api::names::children::mcp_registry;
 use thv_api::value::Port;
 
-use super::deployment_of;
+use crate::deployed::conditions::overrides;
+use crate::deployed::{deployment_of, was_ready};
 use crate::health::{self, Health, Part, Phase};
 use crate::overrides::IgnoredOverrides;
 use crate::snapshot::Snapshot;
-use crate::verdict::{self, Verdict};
+use crate::verdict::Verdict;
 
 impl Phase for MCPRegistryPhase {
     const PENDING: Self = Self::Pending;
@@ -27,7 +28,7 @@ pub(super) fn status(
 ) -> MCPRegistryStatus {
     let observe = observation(snapshot);
     let mut conditions = verdict.conditions(&observe);
-    conditions.extend(verdict::overrides(false, ignored, &observe));
+    conditions.extend(overrides(false, ignored, &observe));
     let health = health(snapshot, hash);
     let reason = if health.phase == MCPRegistryPhase::Ready { Ready::Ready } else { Ready::NotReady };
     whole(snapshot, conditions, reason, health, Some(url(snapshot)))
@@ -107,15 +108,6 @@ fn health(snapshot: &Snapshot<MCPRegistrySpec>, hash: &str) -> Health<MCPRegistr
         Ok(()) => Health::new(MCPRegistryPhase::Ready, "the registry runs"),
         Err(health) => health,
     }
-}
-
-/// Whether the registry was ready before, as it is now: whatever moves the generation of its Deployment afterwards is no
-/// rollout.
-fn was_ready(snapshot: &Snapshot<MCPRegistrySpec>) -> bool {
-    snapshot.owner.status.as_ref().is_some_and(|status| {
-        status.phase == Some(MCPRegistryPhase::Ready)
-            && status.observed_generation == Some(snapshot.generation())
-    })
 }
 
 /// The address of a registry within the cluster.

@@ -4,9 +4,10 @@ use thv_api::kinds::{MCPServerPhase, MCPServerSpec, Transport};
 use thv_api::names::children::{mcp_server, service_host};
 use thv_api::shared::HttpTransport;
 
-use super::{deployment_of, replicas};
-use crate::applied::Token;
-use crate::health::{self, Health, Part, Phase};
+use super::replicas::is_ours;
+use crate::deployed::health::{PROXIES, newest};
+use crate::deployed::{replicas, was_ready};
+use crate::health::{Health, Part, Phase};
 use crate::revision::Revision;
 use crate::snapshot::Snapshot;
 
@@ -18,11 +19,6 @@ impl Phase for MCPServerPhase {
     const FAILED: Self = Self::Failed;
 }
 
-/// How many proxies are ready.
-pub(super) fn ready_replicas(snapshot: &Snapshot<MCPServerSpec>) -> i32 {
-    health::ready_pods(&snapshot.live.proxy_pods)
-}
-
 /// How a server does that nothing is wrong with: what its workloads say.
 ///
 /// It is ready when it can be called, and for that a proxy and the backend have to be there, both of the newest
@@ -32,7 +28,7 @@ pub(super) fn health(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) ->
     if replicas::expected(snapshot) == Some(0) {
         return ServerHealth::new(Stopped, "scaled to zero: no proxy runs");
     }
-    let note = match proxy(snapshot, revision) {
+    let note = match newest(snapshot, revision, PROXIES) {
         Ok(note) => note,
         Err(health) => return health,
     };
@@ -42,32 +38,9 @@ pub(super) fn health(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) ->
     }
 }
 
-/// Whether the newest proxies can be called, with a note if there are fewer than there should be.
-fn proxy(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<String, ServerHealth> {
-    let newest = Token { uid: snapshot.uid().to_owned(), number: revision.number }.to_string();
-    let part = Part {
-        what: "the proxy",
-        pods: &snapshot.live.proxy_pods,
-        newest: Some(&newest),
-        namespace: snapshot.namespace(),
-    };
-    let Some(live) = deployment_of(snapshot) else { return Err(part.waits("the proxy is starting")) };
-    if live.revision.as_ref() != Some(revision) {
-        return Err(part.waits("the proxy is starting"));
-    }
-    let wanted = replicas::expected(snapshot).unwrap_or(live.replicas);
-    part.judge(&live.rollout, was_ready(snapshot), "the proxy is starting")?;
-    let available = live.rollout.available;
-    Ok(if available < wanted {
-        format!("; {available} of {wanted} proxies are ready")
-    } else {
-        String::new()
-    })
-}
-
 /// Whether the newest backend can be called.
 fn backend(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<(), ServerHealth> {
-    let live = snapshot.live.backend.as_ref().filter(|live| replicas::is_ours(live, snapshot.uid()));
+    let live = snapshot.live.backend.as_ref().filter(|live| is_ours(live, snapshot.uid()));
     let is_newest =
         live.and_then(|live| live.applied.as_ref()).is_some_and(|it| it.number == revision.number);
     let part = Part {
@@ -86,15 +59,6 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<()
     }
     let waiting = "the proxy runs and waits for the server to become ready";
     part.judge(&live.rollout, was_ready(snapshot), waiting)
-}
-
-/// Whether the server was ready before, as it is now. A new revision makes it something else first, so whatever moves the
-/// generation of a workload afterwards is no rollout: somebody scales it.
-fn was_ready(snapshot: &Snapshot<MCPServerSpec>) -> bool {
-    snapshot.owner.status.as_ref().is_some_and(|status| {
-        status.phase == Some(MCPServerPhase::Ready)
-            && status.observed_generation == Some(snapshot.generation())
-    })
 }
 
 /// The transport that clients use.

@@ -53,7 +53,7 @@ pub(super) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
 }
 
 /// The key that has to be there.
-pub(super) fn need(path: &str, source: &CABundleSource) -> Option<Need> {
+pub(crate) fn need(path: &str, source: &CABundleSource) -> Option<Need> {
     let CaBundle { config_map, key } = bundle(source)?;
     let optional = source.config_map_ref.as_ref().is_some_and(|selector| selector.optional == Some(true));
     Some(Need::config_map(path, &config_map, &key, optional))

@@ -45,6 +45,9 @@ pub(crate) fn wiring(referenced: &Referenced<'_>) -> Wiring {
     if let Some(password) = referenced.session_redis.and_then(|redis| redis.password.as_ref()) {
         wiring.secret_env(env::SESSION_REDIS_PASSWORD, password);
     }
+    for value in referenced.headers.iter().flat_map(|headers| headers.secret.values()) {
+        wiring.secret_env(env::secret(&value.id), &value.secret);
+    }
     wiring.webhooks(referenced);
     wiring.documents(referenced);
     if let Some(server) = referenced.auth_server {

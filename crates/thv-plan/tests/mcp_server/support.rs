@@ -164,7 +164,7 @@ impl Scene {
     fn scale(&mut self, scaling: &thv_plan::Scaling) {
         match scaling.kind {
             Scalable::Deployment => {
-                let live = self.snapshot.live.deployment.as_mut().unwrap();
+                let live = self.snapshot.live.proxy.deployment.as_mut().unwrap();
                 assert_eq!(live.identity, scaling.identity);
                 live.replicas = scaling.replicas;
             }
@@ -179,7 +179,7 @@ impl Scene {
     }
 
     fn apply_deployment(&mut self, body: &Value) {
-        let before = self.snapshot.live.deployment.take();
+        let before = self.snapshot.live.proxy.deployment.take();
         let applied =
             body["spec"].get("replicas").map(|count| i32::try_from(count.as_i64().unwrap()).unwrap());
         // The trap: what we applied and do not apply any more falls to one, unless it was parked; here a parked
@@ -188,7 +188,7 @@ impl Scene {
         let on_pods = &body["spec"]["template"]["metadata"]["annotations"];
         let revision: Revision =
             body["metadata"]["annotations"][annotations::REVISION].as_str().unwrap().parse().unwrap();
-        self.snapshot.live.deployment = Some(LiveDeployment {
+        self.snapshot.live.proxy.deployment = Some(LiveDeployment {
             identity: before.map_or_else(|| identity("deployment"), |live| live.identity),
             controller: Some(UID.to_owned()),
             replicas: applied.unwrap_or(live),
@@ -206,18 +206,18 @@ impl Scene {
     fn roll_out(&mut self, number: u64) {
         let token = Token { uid: UID.to_owned(), number };
         let live = &mut self.snapshot.live;
-        for pod in &mut live.proxy_pods {
+        for pod in &mut live.proxy.pods {
             pod.revision = Some(token.to_string());
         }
         if let Some(backend) = &mut live.backend {
             backend.applied = Some(token);
         }
         let count = |wanted: fn(&PodHealth) -> bool| {
-            i32::try_from(live.proxy_pods.iter().filter(|pod| wanted(&pod.health)).count()).unwrap()
+            i32::try_from(live.proxy.pods.iter().filter(|pod| wanted(&pod.health)).count()).unwrap()
         };
         let there = count(|health| !matches!(health, PodHealth::Terminating | PodHealth::Ended));
         let available = count(|health| *health == PodHealth::Ready);
-        if let Some(deployment) = &mut live.deployment {
+        if let Some(deployment) = &mut live.proxy.deployment {
             deployment.rollout =
                 Rollout { observed: true, replicas: there, updated: there, available, gave_up: None };
         }
@@ -225,14 +225,14 @@ impl Scene {
 
     /// Pods of the proxy.
     pub(crate) fn with_pods(&mut self, health: &[PodHealth]) {
-        self.snapshot.live.proxy_pods = pods("web", PodMaker::Deployment, health);
-        let revision = self.snapshot.live.deployment.as_ref().and_then(|live| live.revision.clone());
+        self.snapshot.live.proxy.pods = pods("web", PodMaker::Deployment, health);
+        let revision = self.snapshot.live.proxy.deployment.as_ref().and_then(|live| live.revision.clone());
         self.roll_out(revision.map_or(0, |revision| revision.number));
     }
 
     /// A backend that the proxy brought up, with so many replicas of which so many are ready.
     pub(crate) fn with_backend(&mut self, replicas: i32, ready: i32) {
-        let revision = self.snapshot.live.deployment.as_ref().and_then(|live| live.revision.as_ref());
+        let revision = self.snapshot.live.proxy.deployment.as_ref().and_then(|live| live.revision.as_ref());
         let number = revision.map_or(0, |revision| revision.number);
         self.snapshot.live.backend = Some(LiveStatefulSet {
             identity: identity("backend"),

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use thv_api::names::{annotations, containers};
 use thv_config::{RunConfig, Transport};
 use thv_plan::json::{list, object};
-use thv_plan::{Env, EnvValue, Platform, pod_template, pull_policy, security};
+use thv_plan::pod_template::merged;
+use thv_plan::{Env, EnvValue, Platform, pull_policy, security};
 
 use super::RenderError;
 use super::ports::Ports;
@@ -44,7 +45,10 @@ impl Template {
     ) -> Result<Self, RenderError> {
         let base =
             json!({ "spec": { "restartPolicy": "Always", "containers": [{ "name": containers::MCP }] } });
-        let mut merged = pod_template::overlay(&base, patch(config, birth)?, containers::MCP)?;
+        let mut merged = match patch(config, birth)? {
+            Some(patch) => merged(&base, patch, containers::MCP)?,
+            None => base,
+        };
         let mut part = |field: &str| match merged.get_mut(field).map(Value::take) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
@@ -69,17 +73,17 @@ impl Template {
 }
 
 /// The patch of the proxy's birth, else that of the configuration.
-fn patch(config: &RunConfig, birth: &Birth) -> Result<Map<String, Value>, RenderError> {
+fn patch(config: &RunConfig, birth: &Birth) -> Result<Option<Map<String, Value>>, RenderError> {
     let text = birth.pod_patch.as_deref().filter(|text| !text.is_empty());
     let text = text.unwrap_or(&config.k8s_pod_template_patch);
     if text.is_empty() {
-        return Ok(Map::new());
+        return Ok(None);
     }
     let patch: Value = serde_json::from_str(text).map_err(|error| {
         RenderError::PatchSyntax(format!("line {}, column {}", error.line(), error.column()))
     })?;
     match patch {
-        Value::Object(patch) => Ok(patch),
+        Value::Object(patch) => Ok(Some(patch)),
         _ => Err(RenderError::PatchSyntax("it is something else".to_owned())),
     }
 }

@@ -1,13 +1,15 @@
-//! What a server refers to, and what became of it.
+//! What an object with a proxy refers to, and what became of it.
 
-use thv_api::kinds::{MCPOIDCConfigSpec, MCPServerSpec, MCPToolConfigSpec, MCPWebhookConfigSpec};
+use thv_api::kinds::{MCPOIDCConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec};
 use thv_api::names::{children, sessions};
 
+use super::{Proxied, ProxySpec};
 use crate::invalid::InvalidList;
 use crate::resolve::{
-    AuthServer, Authz, CaBundle, Cause, Config, ExternalAuth, ExternalAuthMethod, Misfit, Oidc, Outcome,
-    Profile, SessionRedis, SharedAuthz, Telemetry, Unusable, auth_server, authz, ca_bundle, external_auth,
-    group, oidc, permission_profile, secrets, session_redis, telemetry, tools, webhooks,
+    AuthServer, Authz, CaBundle, Cause, Config, ExternalAuth, ExternalAuthMethod, Headers, Misfit, Oidc,
+    Outcome, Profile, SessionRedis, SharedAuthz, Telemetry, Unusable, auth_server, authz, ca_bundle,
+    external_auth, group, headers, oidc, permission_profile, secrets, session_redis, telemetry, tools,
+    webhooks,
 };
 use crate::run_config::Referenced;
 use crate::snapshot::Snapshot;
@@ -15,7 +17,7 @@ use crate::snapshot::Snapshot;
 /// The field that names an authorization server.
 const AUTH_SERVER_REF: &str = "spec.authServerRef";
 
-/// What became of everything that an `MCPServer` refers to.
+/// What became of everything that an object refers to. What its kind cannot refer to is not referenced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// `spec.toolConfigRef`.
@@ -42,6 +44,8 @@ pub struct Resolved {
     pub session_redis: Outcome<SessionRedis>,
     /// `spec.secrets`: whether all of them are there.
     pub secrets: Outcome<()>,
+    /// `spec.headerForward`.
+    pub headers: Outcome<Headers>,
     /// `spec.groupRef`. Nothing that runs depends on it.
     pub group: Outcome<String>,
 }
@@ -66,12 +70,12 @@ pub struct ConfigHashes {
 }
 
 impl Resolved {
-    /// Everything that keeps the server from being configured.
+    /// Everything that keeps the proxy from being configured.
     pub fn invalid(&self) -> InvalidList {
         self.unusable().into_iter().map(|unusable| unusable.invalid.clone()).collect()
     }
 
-    /// The references that keep the server from being configured, in the order of the spec. A group is not among them:
+    /// The references that keep the proxy from being configured, in the order of the spec. A group is not among them:
     /// nothing that runs depends on it.
     pub fn unusable(&self) -> Vec<&Unusable> {
         let Self {
@@ -87,6 +91,7 @@ impl Resolved {
             permission_profile,
             session_redis,
             secrets,
+            headers,
             group: _,
         } = self;
         let all = [
@@ -102,6 +107,7 @@ impl Resolved {
             auth_server.unusable(),
             telemetry.unusable(),
             session_redis.unusable(),
+            headers.unusable(),
         ];
         all.into_iter().flatten().collect()
     }
@@ -133,6 +139,7 @@ impl Resolved {
             authz_config,
             permission_profile,
             session_redis,
+            headers,
             // The backend's, not the proxy's.
             secrets: _,
             group: _,
@@ -152,85 +159,102 @@ impl Resolved {
             authz_file: authz_config.usable(),
             profile: permission_profile.usable().map(|it| &it.origin),
             session_redis: session_redis.usable(),
+            headers: headers.usable(),
         }
     }
 }
 
-/// Finds out what became of everything that a server refers to.
-pub fn resolve(snapshot: &Snapshot<MCPServerSpec>) -> Resolved {
-    let (name, namespace) = (snapshot.name(), snapshot.namespace());
-    let (spec, known) = (&snapshot.owner.spec, &snapshot.references);
-    let resource_url = default_resource_url(snapshot);
-    let oidc_ref = spec.oidc_config_ref.as_ref();
-    let fits = |server: &_| auth_server::fits(server, oidc_ref, &resource_url);
+/// Finds out what became of everything that an object refers to. Every field is here, so that a new one cannot be
+/// forgotten.
+pub(crate) fn resolve<S: Proxied>(snapshot: &Snapshot<S>) -> Resolved {
+    let (name, namespace, known) = (snapshot.name(), snapshot.namespace(), &snapshot.references);
+    let names = S::names(name);
+    let ProxySpec {
+        proxy_port,
+        session_storage,
+        group_ref,
+        oidc_config_ref,
+        authz_config,
+        authz_config_ref,
+        tool_config_ref,
+        telemetry_config_ref,
+        external_auth_config_ref,
+        auth_server_ref,
+        webhook_config_ref,
+        permission_profile,
+        secrets,
+        header_forward,
+        // These refer to nothing that is looked at.
+        resources: _,
+        service_account: _,
+        pod_template_spec: _,
+        resource_overrides: _,
+        session_affinity: _,
+        audit: _,
+        trust_proxy_headers: _,
+        endpoint_prefix: _,
+    } = snapshot.owner.spec.proxy_spec();
+    // The URL by which clients within the cluster know it: that of its Service.
+    let host = children::service_host(&names.service, namespace);
+    let resource_url = format!("http://{host}:{proxy_port}");
+    let fits = |server: &_| auth_server::fits(server, oidc_config_ref, &resource_url);
     let suits = |method: &ExternalAuthMethod| match method {
         ExternalAuthMethod::EmbeddedAuthServer(server) => {
             auth_server::single_upstream(server).and_then(|()| fits(server))
         }
-        ExternalAuthMethod::AwsSts(_) => Err(remote_servers_only()),
-        ExternalAuthMethod::TokenExchange(_)
+        ExternalAuthMethod::AwsSts(_) if !S::IS_REMOTE => Err(remote_servers_only(S::KIND)),
+        ExternalAuthMethod::AwsSts(_)
+        | ExternalAuthMethod::TokenExchange(_)
         | ExternalAuthMethod::BearerToken(_)
         | ExternalAuthMethod::ByGateway(_) => Ok(()),
     };
-    let ca_source = oidc_ref
+    let ca_source = oidc_config_ref
         .and_then(|it| known.object::<MCPOIDCConfigSpec>(&it.name).found())
         .and_then(|config| oidc::ca_bundle(config.spec));
+    let key_prefix = sessions::default_key_prefix(namespace, name);
     let mut resolved = Resolved {
-        tool_config: tools::resolve("spec.toolConfigRef", spec.tool_config_ref.as_ref(), known),
+        tool_config: tools::resolve("spec.toolConfigRef", tool_config_ref, known),
         telemetry: telemetry::resolve(
             "spec.telemetryConfigRef",
-            spec.telemetry_config_ref.as_ref(),
+            telemetry_config_ref,
             known,
             namespace,
             name,
         ),
         external_auth: external_auth::resolve(
             "spec.externalAuthConfigRef",
-            spec.external_auth_config_ref.as_ref(),
+            external_auth_config_ref,
             known,
             suits,
         ),
-        auth_server: auth_server::resolve(AUTH_SERVER_REF, spec.auth_server_ref.as_ref(), known, fits),
-        webhooks: webhooks::resolve("spec.webhookConfigRef", spec.webhook_config_ref.as_ref(), known),
-        oidc: oidc::resolve("spec.oidcConfigRef", oidc_ref, known, &resource_url),
+        auth_server: auth_server::resolve(AUTH_SERVER_REF, auth_server_ref, known, fits),
+        webhooks: webhooks::resolve("spec.webhookConfigRef", webhook_config_ref, known),
+        oidc: oidc::resolve("spec.oidcConfigRef", oidc_config_ref, known, &resource_url),
         oidc_ca_bundle: ca_bundle::resolve("spec.oidcConfigRef", ca_source, known),
-        authz_config_ref: authz::resolve_shared("spec.authzConfigRef", spec.authz_config_ref.as_ref(), known),
-        authz_config: authz::resolve(
-            "spec.authzConfig",
-            spec.authz_config.as_ref(),
-            known,
-            &children::mcp_server::inline_authz(name),
-        ),
-        permission_profile: permission_profile::resolve(
-            "spec.permissionProfile",
-            spec.permission_profile.as_ref(),
-            known,
-        ),
+        authz_config_ref: authz::resolve_shared("spec.authzConfigRef", authz_config_ref, known),
+        authz_config: authz::resolve("spec.authzConfig", authz_config, known, &names.inline_authz),
+        permission_profile: permission_profile::resolve("spec.permissionProfile", permission_profile, known),
         session_redis: session_redis::resolve(
             "spec.sessionStorage",
-            spec.session_storage.as_ref(),
+            session_storage,
             &snapshot.settings,
             known,
-            sessions::default_key_prefix(namespace, name),
+            key_prefix,
         ),
-        secrets: secrets::resolve("spec.secrets", spec.secrets.as_deref(), known),
-        group: group::resolve("spec.groupRef", spec.group_ref.as_ref(), known),
+        secrets: secrets::resolve("spec.secrets", secrets, known),
+        headers: headers::resolve("spec.headerForward", header_forward, name, known),
+        group: group::resolve("spec.groupRef", group_ref, known),
     };
     refuse_two_auth_servers(&mut resolved);
     resolved
 }
 
-/// The URL by which clients within the cluster know a server: that of its Service.
-fn default_resource_url(snapshot: &Snapshot<MCPServerSpec>) -> String {
-    let service = children::mcp_server::proxy_service(snapshot.name());
-    let host = children::service_host(&service, snapshot.namespace());
-    format!("http://{host}:{}", snapshot.owner.spec.proxy_port)
-}
-
-fn remote_servers_only() -> Misfit {
-    let text = "type awsSts signs requests to a remote server, and an MCPServer is none: refer to it from an \
-                MCPRemoteProxy, or remove the reference";
-    (Cause::WrongType, text.to_owned())
+fn remote_servers_only(kind: &str) -> Misfit {
+    let text = format!(
+        "type awsSts signs requests to a remote server, and an {kind} is none: refer to it from an MCPRemoteProxy, or \
+         remove the reference"
+    );
+    (Cause::WrongType, text)
 }
 
 /// A proxy runs one authorization server at most.

@@ -1,4 +1,4 @@
-//! What a pod of the proxy is bound to as long as it lives.
+//! What a pod is bound to as long as it lives.
 
 use thv_api::names::{annotations, env};
 
@@ -7,20 +7,24 @@ use crate::proxy::pod::ProxyPod;
 
 /// The revision that a pod was rendered with, and the digest of the configuration that goes with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PodIdentity {
-    /// The generation of the server that changed the content last.
-    pub(super) stamp: i64,
+pub(crate) struct PodIdentity {
+    /// The generation of the object that changed the content last.
+    pub(crate) stamp: i64,
     /// `<uid>/<number>`.
-    pub(super) revision: String,
+    pub(crate) revision: String,
     /// The digest of the configuration.
-    pub(super) checksum: String,
+    pub(crate) checksum: String,
 }
 
+/// All variables by which a pod knows its identity.
+pub(crate) const NAMES: [&str; 3] =
+    [env::MCP_SERVER_GENERATION, env::MCP_SERVER_REVISION, env::RUN_CONFIG_CHECKSUM];
+
 /// Variables that get their values with the identity.
-pub(super) const RESERVED: [&str; 1] = [env::MCP_SERVER_REVISION];
+pub(crate) const RESERVED: [&str; 1] = [env::MCP_SERVER_REVISION];
 
 /// Variables by which a pod knows its identity, from its own annotations.
-pub(super) fn variables() -> [(String, EnvValue); 2] {
+pub(crate) fn variables() -> [(String, EnvValue); 2] {
     [
         (env::MCP_SERVER_GENERATION.to_owned(), EnvValue::Annotation(annotations::MCP_SERVER_GENERATION)),
         (env::RUN_CONFIG_CHECKSUM.to_owned(), EnvValue::Annotation(annotations::RUN_CONFIG_CHECKSUM)),
@@ -29,7 +33,7 @@ pub(super) fn variables() -> [(String, EnvValue); 2] {
 
 impl PodIdentity {
     /// Pods with this identity. Without, they are what revisions tell apart.
-    pub(super) fn bind<'a>(&self, mut pod: ProxyPod<'a>) -> ProxyPod<'a> {
+    pub(crate) fn bind<'a>(&self, mut pod: ProxyPod<'a>) -> ProxyPod<'a> {
         let Self { stamp, revision, checksum } = self;
         pod.metadata.annotate(annotations::RUN_CONFIG_CHECKSUM, checksum);
         pod.metadata.annotate(annotations::MCP_SERVER_GENERATION, &stamp.to_string());
@@ -48,7 +52,7 @@ mod tests {
 
     #[test]
     fn users_cannot_override_the_identity_of_a_pod() {
-        for name in [env::MCP_SERVER_GENERATION, env::MCP_SERVER_REVISION, env::RUN_CONFIG_CHECKSUM] {
+        for name in NAMES {
             let mut ignored = IgnoredOverrides::default();
             let user = [EnvVar { name: name.to_owned(), value: "mine".to_owned() }];
             let made = compose(variables(), &RESERVED, &user, &mut ignored);
