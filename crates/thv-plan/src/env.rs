@@ -74,6 +74,17 @@ fn field(variable: &str, path: &str) -> Value {
 pub struct Env(BTreeMap<String, EnvValue>);
 
 impl Env {
+    /// The variables of a container's `env`. Of two of one name, the last counts.
+    pub fn of(entries: Vec<Value>) -> Self {
+        let mut all = Self::default();
+        for entry in entries {
+            if let Some(name) = entry.get("name").and_then(Value::as_str).map(str::to_owned) {
+                all.set(name, EnvValue::Entry(entry));
+            }
+        }
+        all
+    }
+
     /// Sets a variable, whatever it was before.
     pub fn set(&mut self, name: impl Into<String>, value: EnvValue) {
         self.0.insert(name.into(), value);

@@ -9,6 +9,7 @@ mod config_kinds;
 mod contention;
 mod deployed;
 mod digest;
+pub mod embedding_server;
 mod env;
 mod event_note;
 mod health;
@@ -19,6 +20,7 @@ mod lenient;
 mod live;
 pub mod managed_fields;
 mod mcp_group;
+pub mod mcp_registry;
 mod mcp_remote_proxy;
 pub mod mcp_server;
 mod mcp_server_entry;
@@ -28,10 +30,12 @@ mod owner;
 mod plan;
 mod planned;
 pub mod pod_template;
+mod probe;
 mod proxied;
 mod proxy;
 pub mod proxy_role;
 mod quantity;
+mod rbac;
 mod reference;
 mod reference_conditions;
 mod referrers;
@@ -40,10 +44,12 @@ mod revision;
 mod rotation;
 pub mod run_config;
 pub mod security;
+mod service;
 mod settings;
 mod snapshot;
 pub mod strategic_merge;
 mod syntax;
+mod verdict;
 mod virtual_mcp_server;
 mod volumes;
 
@@ -58,8 +64,8 @@ pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use lenient::named_targets;
 pub use live::{
-    ContainerFailure, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth, PodMaker,
-    PodSelector, Rollout,
+    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth,
+    PodMaker, PodSelector, Rollout,
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};

@@ -11,8 +11,9 @@ use thv_api::names::annotations;
 use thv_api::value::RawObject;
 
 use crate::deployed::pod_identity;
+use crate::env::Env;
 use crate::invalid::Invalid;
-use crate::json::{list, object};
+use crate::json::object;
 use crate::metadata::{Level as _, OnPods, Pairs};
 use crate::overrides::{IgnoredOverrides, RESERVED};
 use crate::strategic_merge::{MergeError, Schema, merge};
@@ -105,6 +106,8 @@ pub(crate) fn apply(
                 keep(all, &key, ours.get(&key), "metadata.annotations", ignored);
             }
         });
+        // A map without entries is left out, so that we do not own it.
+        metadata.retain(|_, all| all.as_object().is_none_or(|all| !all.is_empty()));
     });
     let ours = named(&template["spec"]["containers"], container);
     let theirs = merged.get_mut("spec").and_then(|spec| spec.get_mut("containers"));
@@ -114,11 +117,17 @@ pub(crate) fn apply(
         let message = format!("removes the container {container}, which the pods are for: leave it in");
         return Err(Invalid::new(FIELD, message));
     };
-    list(theirs, "env", |variables| {
-        for name in pod_identity::NAMES {
-            keep_variable(variables, name, named(&ours["env"], name), container, ignored);
-        }
-    });
+    let mut variables = match theirs.remove("env") {
+        Some(Value::Array(variables)) => variables,
+        _ => Vec::new(),
+    };
+    for name in pod_identity::NAMES {
+        keep_variable(&mut variables, name, named(&ours["env"], name), container, ignored);
+    }
+    // In an order that does not depend on who says them.
+    if !variables.is_empty() {
+        theirs.insert("env".to_owned(), Env::of(variables).render());
+    }
     Ok(Value::Object(merged))
 }
 
@@ -265,6 +274,32 @@ mod tests {
         for part in ["labels[app]", CHECKSUM, annotations::RESTARTED_AT, "env[THV_MCPSERVER_REVISION]"] {
             assert!(ignored.message().contains(part), "{part}: {}", ignored.message());
         }
+    }
+
+    #[test]
+    fn variables_come_in_one_order_and_what_says_nothing_adds_nothing() {
+        let env = |first: Value, second: Value| {
+            let (result, _) =
+                applied(json!({"spec": {"containers": [{"name": "toolhive", "env": [first, second]}]}}));
+            named(&result.unwrap()["spec"]["containers"], "toolhive").unwrap()["env"].clone()
+        };
+        let (a, z) = (json!({"name": "A", "value": "$(HOME)"}), json!({"name": "Z", "value": "z"}));
+        let made = env(a.clone(), z.clone());
+        assert_eq!(made, env(z, a));
+        let names: Vec<_> = made.as_array().unwrap().iter().map(|entry| entry["name"].clone()).collect();
+        assert_eq!(
+            names,
+            ["HOME", "A", "THV_MCPSERVER_REVISION", "Z"],
+            "a variable follows those that it mentions"
+        );
+
+        let bare = json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c"}]}});
+        let user = raw(json!({"spec": {"hostNetwork": true}}));
+        let labels = Pairs::from([("app".to_owned(), "x".to_owned())]);
+        let made = apply(bare.clone(), Some(&user), "c", &labels, &mut IgnoredOverrides::default()).unwrap();
+        let mut expected = bare;
+        expected["spec"]["hostNetwork"] = json!(true);
+        assert_eq!(made, expected);
     }
 
     #[test]

@@ -61,11 +61,16 @@ impl<'a> Overrides<'a> {
         overrides
     }
 
-    /// The user's pull secrets and those of the whole operator, each once. A node tries all of them, so their order
-    /// means nothing and is always the same.
+    /// The user's pull secrets and those of the whole operator.
     pub(crate) fn pull_secrets(&self, settings: &Settings) -> Vec<String> {
-        let all = self.pull_secrets.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets);
-        let all: BTreeSet<&String> = all.filter(|name| !name.is_empty()).collect();
-        all.into_iter().cloned().collect()
+        pull_secrets(self.pull_secrets, settings)
     }
+}
+
+/// Pull secrets that a user names, and those of the whole operator, each once. A node tries all of them, so their order
+/// means nothing and is always the same.
+pub(crate) fn pull_secrets(wanted: &[PullSecretRef], settings: &Settings) -> Vec<String> {
+    let all = wanted.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets);
+    let all: BTreeSet<&String> = all.filter(|name| !name.is_empty()).collect();
+    all.into_iter().cloned().collect()
 }

@@ -9,6 +9,7 @@ use super::secret_references;
 use crate::env::Env;
 use crate::image::pull_policy;
 use crate::metadata::{Metadata, OnPods};
+use crate::probe::Probe;
 use crate::security;
 use crate::settings::Platform;
 use crate::volumes::Volumes;
@@ -64,9 +65,9 @@ impl ProxyPod<'_> {
             "env": self.env.render(),
             "volumeMounts": self.volumes.render_mounts(),
             "securityContext": security::container(self.platform),
-            "startupProbe": probe(HEALTH, None, 5, 3, 18),
-            "livenessProbe": probe(HEALTH, Some(30), 10, 5, 3),
-            "readinessProbe": probe(self.readiness, Some(5), 5, 3, 3),
+            "startupProbe": probe(HEALTH, None, 5, 3, 18).render(),
+            "livenessProbe": probe(HEALTH, Some(30), 10, 5, 3).render(),
+            "readinessProbe": probe(self.readiness, Some(5), 5, 3, 3).render(),
         });
         let resources = self.resources.map(resources).unwrap_or_default();
         if let Some(container) = container.as_object_mut().filter(|_| !resources.is_empty()) {
@@ -76,23 +77,13 @@ impl ProxyPod<'_> {
     }
 }
 
-/// Asks the container. Scheme and success threshold are those that the API server would choose.
-fn probe(path: &str, initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Value {
-    let mut probe = json!({
-        "httpGet": { "path": path, "port": HTTP_PORT_NAME, "scheme": "HTTP" },
-        "periodSeconds": period,
-        "timeoutSeconds": timeout,
-        "failureThreshold": failures,
-        "successThreshold": 1,
-    });
-    if let (Some(delay), Some(probe)) = (initial_delay, probe.as_object_mut()) {
-        probe.insert("initialDelaySeconds".to_owned(), delay.into());
-    }
-    probe
+/// Asks the container.
+fn probe(path: &'static str, initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Probe {
+    Probe { path, port: HTTP_PORT_NAME.into(), initial_delay, period, timeout, failures }
 }
 
-/// How much the proxy may use. Empty texts count as absent.
-fn resources(requirements: &ResourceRequirements) -> Map<String, Value> {
+/// How much a container may use. Empty texts count as absent.
+pub(crate) fn resources(requirements: &ResourceRequirements) -> Map<String, Value> {
     let ResourceRequirements { limits, requests } = requirements;
     [("limits", limits), ("requests", requests)]
         .into_iter()

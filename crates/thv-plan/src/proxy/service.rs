@@ -1,7 +1,6 @@
 //! The Service in front of the proxy.
 
 use serde_json::json;
-use thv_api::names::HTTP_PORT_NAME;
 use thv_api::shared::SessionAffinity;
 use thv_api::value::Port;
 
@@ -9,6 +8,7 @@ use super::Proxy;
 use crate::child::{Child, ChildKind};
 use crate::metadata::{Metadata, OnService, Pairs, UserMetadata};
 use crate::overrides::IgnoredOverrides;
+use crate::service::spec;
 
 /// How long a client stays with one pod, in seconds: what the API server would choose.
 const AFFINITY_SECONDS: i32 = 10_800;
@@ -25,19 +25,13 @@ pub(crate) fn service(
     ignored: &mut IgnoredOverrides,
 ) -> Child {
     let metadata = Metadata::<OnService>::new(proxy.labels(), Pairs::new()).with(user, ignored);
-    let mut spec = json!({
-        "selector": proxy.labels(),
-        "sessionAffinity": affinity,
-        "ports": [{
-            "name": HTTP_PORT_NAME,
-            "port": port,
-            "targetPort": port,
-            "protocol": "TCP",
-        }],
-    });
-    if let (SessionAffinity::ClientIP, Some(spec)) = (affinity, spec.as_object_mut()) {
-        let config = json!({ "clientIP": { "timeoutSeconds": AFFINITY_SECONDS } });
-        spec.insert("sessionAffinityConfig".to_owned(), config);
+    let mut spec = spec(&proxy.labels(), port);
+    if let Some(spec) = spec.as_object_mut() {
+        spec.insert("sessionAffinity".to_owned(), json!(affinity));
+        if affinity == SessionAffinity::ClientIP {
+            let config = json!({ "clientIP": { "timeoutSeconds": AFFINITY_SECONDS } });
+            spec.insert("sessionAffinityConfig".to_owned(), config);
+        }
     }
     let body = json!({ "metadata": metadata.render(), "spec": spec });
     proxy.child(ChildKind::Service, &proxy.names.service, body)

@@ -149,6 +149,7 @@ fn a_backend_of_a_later_revision_is_overtaken_and_that_of_another_server_is_not(
         replicas: 1,
         replicas_before_stop: None,
         newest: None,
+        fixed: None,
         rollout: Rollout::default(),
     };
     scene.snapshot.live.backend = Some(backend("someone-else"));

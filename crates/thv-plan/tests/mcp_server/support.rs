@@ -196,6 +196,7 @@ impl Scene {
             revision: Some(revision.clone()),
             stamp: on_pods[annotations::MCP_SERVER_GENERATION].as_str().map(|text| text.parse().unwrap()),
             restarted_at: on_pods[annotations::RESTARTED_AT].as_str().map(str::to_owned),
+            config_hash: None,
             rollout: Rollout::default(),
         });
         self.roll_out(revision.number);
@@ -240,6 +241,7 @@ impl Scene {
             replicas,
             replicas_before_stop: None,
             newest: Some("new".to_owned()),
+            fixed: None,
             rollout: Rollout { observed: true, replicas, updated: replicas, available: ready, gave_up: None },
         });
     }

@@ -152,12 +152,7 @@ fn taken_list(fields: &mut Map<String, Value>, field: &str) -> Vec<Value> {
 /// The variables of the patch, then those of the configuration, then those that say how the server is spoken to. What
 /// comes later wins.
 fn environment(patched: Vec<Value>, config: &RunConfig) -> Env {
-    let mut all = Env::default();
-    for entry in patched {
-        if let Some(name) = entry.get("name").and_then(Value::as_str).map(str::to_owned) {
-            all.set(name, EnvValue::Entry(entry));
-        }
-    }
+    let mut all = Env::of(patched);
     for (name, value) in config.env_vars.iter() {
         all.set(name, EnvValue::literal(value));
     }
