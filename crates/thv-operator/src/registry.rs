@@ -54,7 +54,7 @@ impl Registry {
             .planned::<MCPWebhookConfigSpec>()
             .referrer::<MCPRemoteProxySpec>()
             .referrer::<MCPServerEntrySpec>()
-            .referrer::<VirtualMCPServerSpec>()
+            .planned::<VirtualMCPServerSpec>()
     }
 
     /// Adds a kind that is looked after.

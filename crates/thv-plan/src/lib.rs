@@ -4,7 +4,9 @@
 //! project compares a live object with a wanted one.
 
 mod applied;
+pub mod backends;
 mod child;
+mod composite_tool;
 mod config_kinds;
 mod contention;
 mod deployed;
@@ -34,6 +36,7 @@ mod probe;
 mod proxied;
 mod proxy;
 pub mod proxy_role;
+mod pull_secrets;
 mod quantity;
 mod rbac;
 mod reference;
@@ -51,6 +54,7 @@ pub mod strategic_merge;
 mod syntax;
 mod verdict;
 mod virtual_mcp_server;
+pub mod vmcp_role;
 mod volumes;
 
 pub use applied::{Applied, NotAMark, Token};

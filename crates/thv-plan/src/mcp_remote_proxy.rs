@@ -62,3 +62,9 @@ impl Refers for MCPRemoteProxySpec {
         all.into_iter().flatten().flatten().collect()
     }
 }
+
+/// The address of a proxy within the cluster.
+pub(crate) fn url(namespace: &str, name: &str, spec: &MCPRemoteProxySpec) -> String {
+    let host = thv_api::names::children::service_host(&thv_api::names::children::mcp_remote_proxy::service(name), namespace);
+    format!("http://{host}:{}/mcp", spec.proxy_port)
+}

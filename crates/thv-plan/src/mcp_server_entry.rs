@@ -99,6 +99,20 @@ impl Planned for MCPServerEntrySpec {
     }
 }
 
+/// What keeps a gateway from offering an entry: its URL, its certificate authorities or its headers. Whether the Secrets are
+/// there that it needs is for those to find out who read them.
+pub(crate) fn usable(spec: &MCPServerEntrySpec, known: &References) -> Result<(), String> {
+    remote_url::check("spec.remoteUrl", &spec.remote_url, spec.allow_private_endpoint)
+        .map_err(|invalid| invalid.to_string())?;
+    if let Some(headers) = &spec.header_forward {
+        headers::validate(headers).map_err(|invalid| format!("spec.headerForward.{invalid}"))?;
+    }
+    match ca_bundle::resolve("spec.caBundleRef", spec.ca_bundle_ref.as_ref(), known) {
+        Outcome::Unusable(unusable) => Err(unusable.invalid.message),
+        Outcome::NotReferenced | Outcome::Usable(_) => Ok(()),
+    }
+}
+
 /// What came of everything that can be checked.
 struct Checked {
     url: Result<(), Invalid>,

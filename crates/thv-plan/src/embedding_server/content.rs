@@ -16,7 +16,7 @@ use crate::metadata::{Metadata, OnClaims, OnPods, OnService, OnStatefulSet, Pair
 use crate::overrides::IgnoredOverrides;
 use crate::owner::Owner;
 use crate::pod_template;
-use crate::proxy::overrides::pull_secrets;
+use crate::pull_secrets::PullSecrets;
 use crate::service;
 use crate::snapshot::Snapshot;
 
@@ -50,7 +50,7 @@ pub(super) fn content(snapshot: &Snapshot<EmbeddingServerSpec>) -> Result<Conten
         spec,
         metadata: Metadata::<OnPods>::new(fixed.labels.clone(), Pairs::new())
             .with(&overrides.pods, &mut ignored),
-        pull_secrets: pull_secrets(&[], &snapshot.settings),
+        pull_secrets: PullSecrets::new([], &snapshot.settings).all().to_vec(),
         has_cache: cache.is_some() && claims.has_cache(),
     };
     let template = pod.template(&mut ignored);

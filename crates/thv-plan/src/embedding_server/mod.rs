@@ -17,6 +17,7 @@ use thv_api::kinds::EmbeddingServerSpec;
 use thv_api::names::children::embedding_server;
 
 pub use self::live::Live;
+pub(crate) use self::status::url;
 
 use crate::live::LiveStatefulSet;
 use crate::plan::{Children, Disruption, Plan, Scalable};

@@ -32,7 +32,7 @@ pub(super) fn status(
     let (health, url) = if let Some(content) = content {
         let health = health(snapshot);
         conditions.extend(applied(snapshot, content, &health, &observe));
-        (health, Some(url(snapshot)))
+        (health, Some(url(snapshot.namespace(), snapshot.name(), &snapshot.owner.spec)))
     } else {
         let kept = [FullyApplied::TYPE, ModelReady::TYPE, OverridesAccepted::TYPE];
         conditions.extend(kept.into_iter().filter_map(|type_| find(live, type_).cloned()));
@@ -131,7 +131,7 @@ fn was_ready(snapshot: &Snapshot<EmbeddingServerSpec>) -> bool {
 }
 
 /// The address of a server within the cluster.
-fn url(snapshot: &Snapshot<EmbeddingServerSpec>) -> String {
-    let host = service_host(&embedding_server::service(snapshot.name()), snapshot.namespace());
-    format!("http://{host}:{}", snapshot.owner.spec.port)
+pub(crate) fn url(namespace: &str, name: &str, spec: &EmbeddingServerSpec) -> String {
+    let host = service_host(&embedding_server::service(name), namespace);
+    format!("http://{host}:{}", spec.port)
 }

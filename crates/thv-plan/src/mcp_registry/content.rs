@@ -16,10 +16,9 @@ use crate::metadata::Pairs;
 use crate::overrides::IgnoredOverrides;
 use crate::owner::Owner;
 use crate::pod_template;
-use crate::proxy::overrides::pull_secrets;
+use crate::pull_secrets::PullSecrets;
 use crate::rbac;
 use crate::service;
-use crate::settings::Platform;
 use crate::snapshot::Snapshot;
 
 /// What a registry becomes.
@@ -37,11 +36,12 @@ pub(super) struct Content {
 pub(super) fn content(snapshot: &Snapshot<MCPRegistrySpec>) -> Result<Content, Invalid> {
     let (name, spec, settings) = (snapshot.name(), &snapshot.owner.spec, snapshot.settings.as_ref());
     let owner = Owner::from(snapshot.owner.as_ref());
-    let pull_secrets = pull_secrets(spec.image_pull_secrets.as_deref().unwrap_or_default(), settings);
+    let named = spec.image_pull_secrets.iter().flatten().map(|secret| secret.name.as_str());
+    let pull_secrets = PullSecrets::new(named, settings);
     let mut ignored = IgnoredOverrides::default();
 
     let api = labels::registry(&mcp_registry::api(name), name);
-    let template = pod::template(name, spec, &api, &pull_secrets, settings);
+    let template = pod::template(name, spec, &api, pull_secrets.all(), settings);
     let user = spec.pod_template_spec.as_ref();
     let mut template = pod_template::apply(template, user, containers::REGISTRY_API, &api, &mut ignored)?;
     pod::check_merged(name, spec, &template)?;
@@ -63,7 +63,7 @@ pub(super) fn content(snapshot: &Snapshot<MCPRegistrySpec>) -> Result<Content, I
     let service = owner.child(ChildKind::Service, &mcp_registry::api(name), body, api);
 
     let mut children = vec![config_map(&owner, &spec.config_yaml).with_revision()];
-    children.extend(rights(&owner, settings.platform, &pull_secrets));
+    children.extend(rights(&owner, &pull_secrets));
     children.extend([service, deployment.with_revision()]);
     Ok(Content { children, ignored, hash })
 }
@@ -86,17 +86,12 @@ fn config_map(owner: &Owner<'_>, text: &str) -> Child {
     owner.child(ChildKind::ConfigMap, &name, body, labels)
 }
 
-/// What the pods are and what they may do. OpenShift keeps credentials of its own in ServiceAccounts, in a list that has
-/// one owner.
-fn rights(owner: &Owner<'_>, platform: Platform, pull_secrets: &[String]) -> [Child; 3] {
+/// What the pods are and what they may do.
+fn rights(owner: &Owner<'_>, pull_secrets: &PullSecrets) -> [Child; 3] {
     let name = mcp_registry::service_account(owner.name);
     let labels = labels::registry(&name, owner.name);
-    let for_account = match platform {
-        Platform::Kubernetes => pull_secrets,
-        Platform::OpenShift => &[],
-    };
     [
-        (ChildKind::ServiceAccount, rbac::account(&labels, for_account)),
+        (ChildKind::ServiceAccount, rbac::account(&labels, pull_secrets.for_accounts())),
         (ChildKind::Role, rbac::role(&labels, role::rules())),
         (ChildKind::RoleBinding, rbac::role_binding(&labels, &name, owner.namespace)),
     ]

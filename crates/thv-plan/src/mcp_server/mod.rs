@@ -22,6 +22,7 @@ use thv_config::RunConfig;
 
 pub use self::backend::overruled_env;
 pub use self::live::Live;
+pub(crate) use self::phase::{client_transport, url};
 pub use crate::proxied::{ConfigHashes, Resolved};
 
 use crate::invalid::InvalidList;

@@ -62,7 +62,7 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>, revision: &Revision) -> Result<()
 }
 
 /// The transport that clients use.
-pub(super) fn client_transport(spec: &MCPServerSpec) -> HttpTransport {
+pub(crate) fn client_transport(spec: &MCPServerSpec) -> HttpTransport {
     match spec.transport {
         Transport::Stdio => spec.proxy_mode,
         Transport::StreamableHttp => HttpTransport::StreamableHttp,
@@ -71,9 +71,8 @@ pub(super) fn client_transport(spec: &MCPServerSpec) -> HttpTransport {
 }
 
 /// The address of a server within the cluster.
-pub(super) fn url(snapshot: &Snapshot<MCPServerSpec>) -> String {
-    let (name, spec) = (snapshot.name(), &snapshot.owner.spec);
-    let host = service_host(&mcp_server::proxy_service(name), snapshot.namespace());
+pub(crate) fn url(namespace: &str, name: &str, spec: &MCPServerSpec) -> String {
+    let host = service_host(&mcp_server::proxy_service(name), namespace);
     let base = format!("http://{host}:{}", spec.proxy_port);
     match client_transport(spec) {
         HttpTransport::Sse => format!("{base}/sse#{name}"),

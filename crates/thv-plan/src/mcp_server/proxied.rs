@@ -15,7 +15,8 @@ use crate::health::{Health, ready_pods};
 use crate::invalid::InvalidList;
 use crate::overrides::IgnoredOverrides;
 use crate::plan::Scaling;
-use crate::proxied::{ConfigHashes, Findings, Own, Proxied, ProxySpec, PullSecrets, Resolved, Route, Told};
+use crate::proxied::{ConfigHashes, Findings, Own, Proxied, ProxySpec, Resolved, Route, Told};
+use crate::pull_secrets::PullSecrets;
 use crate::proxy::{Names, Proxy};
 use crate::revision::Revision;
 use crate::run_config::Target;
@@ -188,7 +189,7 @@ impl Proxied for MCPServerSpec {
     }
 
     fn url(snapshot: &Snapshot<Self>) -> String {
-        phase::url(snapshot)
+        phase::url(snapshot.namespace(), snapshot.name(), &snapshot.owner.spec)
     }
 
     fn own_conditions(findings: &Findings<'_, Self>, observe: &Observation<'_>) -> Vec<Condition> {

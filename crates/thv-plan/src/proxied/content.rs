@@ -13,14 +13,14 @@ use crate::metadata::{Metadata, OnDeployment, OnPods, Pairs};
 use crate::overrides::IgnoredOverrides;
 use crate::owner::Owner;
 use crate::proxy::env::compose;
-use crate::proxy::mounts::mounts;
+use crate::proxy::mounts::{mounts, run_config_volume};
 use crate::proxy::overrides::Overrides;
 use crate::proxy::pod::{HEALTH, ProxyPod};
 use crate::proxy::service::service;
 use crate::proxy::{Proxy, config_maps};
+use crate::pull_secrets::PullSecrets;
 use crate::rotation::{self, content_digest};
 use crate::run_config::{VolumeWiring, Wiring};
-use crate::settings::{Platform, Settings};
 use crate::snapshot::Snapshot;
 
 /// What references add to the proxy, and its configuration.
@@ -45,35 +45,6 @@ pub(crate) struct Own<'a> {
     pub(crate) pod_template: Option<&'a RawObject>,
     /// ServiceAccounts, and what they may do.
     pub(crate) children: Vec<Child>,
-}
-
-/// The pull secrets of an object, each once.
-#[derive(Clone, Debug)]
-pub(crate) struct PullSecrets {
-    all: Vec<String>,
-    platform: Platform,
-}
-
-impl PullSecrets {
-    fn new(overrides: &Overrides<'_>, settings: &Settings) -> Self {
-        Self { all: overrides.pull_secrets(settings), platform: settings.platform }
-    }
-
-    /// Those for ServiceAccounts. OpenShift keeps credentials of its own there, in a list that has one owner.
-    pub(crate) fn for_accounts(&self) -> &[String] {
-        match self.platform {
-            Platform::Kubernetes => &self.all,
-            Platform::OpenShift => &[],
-        }
-    }
-
-    /// Those for pods whose ServiceAccount is ours, beside what that brings.
-    pub(crate) fn beside_account(&self) -> &[String] {
-        match self.platform {
-            Platform::Kubernetes => &[],
-            Platform::OpenShift => &self.all,
-        }
-    }
 }
 
 /// What an object becomes, but for the revision.
@@ -137,14 +108,14 @@ pub(super) fn content<S: Proxied>(
     let names = S::names(snapshot.name());
     let proxy = Proxy { owner: Owner::from(owner), workload: S::WORKLOAD, names };
     let overrides = Overrides::new(resource_overrides);
-    let pull_secrets = PullSecrets::new(&overrides, settings);
+    let pull_secrets = PullSecrets::new(overrides.pull_secrets(), settings);
     let mut ignored = IgnoredOverrides::default();
     let own = S::own(snapshot, &proxy, &pull_secrets, &mut ignored);
     let Own { service_account, args, volumes, pod_template, children: mut others } = own;
     if let Some(AuthzConfig { inline: Some(rules), .. }) = authz_config {
         others.push(config_maps::inline_authz(&proxy, rules));
     }
-    others.push(service(&proxy, proxy_port, session_affinity, &overrides.service, &mut ignored));
+    others.push(service(&proxy, None, proxy_port, session_affinity, &overrides.service, &mut ignored));
 
     let on_pods: Pairs = [(annotations::RESTARTED_AT, restarted_at), (annotations::ROTATED_CONTENT, rotated)]
         .into_iter()
@@ -166,8 +137,8 @@ pub(super) fn content<S: Proxied>(
             overrides.env,
             &mut ignored,
         ),
-        volumes: mounts(&proxy.names.run_config, wired_volumes, volumes, &mut ignored),
-        pull_secrets: pull_secrets.all,
+        volumes: mounts(run_config_volume(&proxy.names.run_config), wired_volumes, volumes, &mut ignored),
+        pull_secrets: pull_secrets.all().to_vec(),
     };
     let deployment =
         Metadata::<OnDeployment>::new(proxy.labels(), Pairs::new()).with(&overrides.deployment, &mut ignored);

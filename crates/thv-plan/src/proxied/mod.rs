@@ -17,7 +17,7 @@ use thv_api::conditions::Observation;
 use thv_api::names::annotations;
 use thv_api::names::labels::Workload;
 
-pub(crate) use self::content::{Own, PullSecrets};
+pub(crate) use self::content::Own;
 pub(crate) use self::findings::{Findings, Told};
 pub(crate) use self::refs::{refs, settings_refs};
 pub(crate) use self::resolved::resolve;
@@ -34,6 +34,7 @@ use crate::invalid::{Invalid, InvalidList};
 use crate::overrides::IgnoredOverrides;
 use crate::plan::{Children, Disruption, Plan, Scaling};
 use crate::proxy::{Names, Proxy};
+use crate::pull_secrets::PullSecrets;
 use crate::revision::Revision;
 use crate::snapshot::Snapshot;
 

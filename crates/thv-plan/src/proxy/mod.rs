@@ -58,7 +58,7 @@ impl Proxy<'_> {
     }
 
     /// A child of the object, known by the labels of the proxy.
-    fn child(&self, kind: ChildKind, name: &str, body: Value) -> Child {
+    pub(crate) fn child(&self, kind: ChildKind, name: &str, body: Value) -> Child {
         self.owner.child(kind, name, body, self.labels())
     }
 }

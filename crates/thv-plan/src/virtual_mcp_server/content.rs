@@ -25,9 +25,9 @@ use crate::owner::Owner;
 use crate::proxy::env::compose;
 use crate::proxy::mounts::mounts;
 use crate::proxy::pod::ProxyPod;
-use crate::proxy::pull_secrets::PullSecrets;
 use crate::proxy::service::service;
 use crate::proxy::{Names, Proxy, rbac};
+use crate::pull_secrets::PullSecrets;
 use crate::resolve::ca_bundle;
 use crate::rotation::{self, content_digest};
 use crate::run_config::{VolumeWiring, Wiring, wiring};
@@ -111,7 +111,7 @@ pub(super) fn content<'a>(
         others.push(rbac::role_binding(&proxy));
     }
     let users = UserMetadata::<OnService>::new("", None, None);
-    others.push(service(&proxy, Some(service_type.as_str()), PORT, *session_affinity, &users, &mut ignored));
+    others.push(service(&proxy, Some(*service_type), PORT, *session_affinity, &users, &mut ignored));
 
     let mut wiring = wiring(&resolved.referenced());
     wiring.env.extend(resolved.outgoing.env.clone());
@@ -151,13 +151,13 @@ pub(super) fn content<'a>(
         readiness: READINESS,
         resources: Some(&RESOURCES),
         env: compose(
-            wired_env.into_iter().chain(own_variables(snapshot)),
+            wired_env.into_iter().chain(own_variables(snapshot)).chain(pod_identity::variables()),
             &pod_identity::RESERVED,
             &[],
             &mut ignored,
         ),
         volumes: mounts(config_volume(&proxy.names.run_config), wired_volumes, Vec::new(), &mut ignored),
-        pull_secrets: pull_secrets.into_names(),
+        pull_secrets: pull_secrets.all().to_vec(),
     };
     let deployment = Metadata::<OnDeployment>::new(proxy.labels(), Pairs::new());
     Content { proxy, pod, pod_template: pod_template_spec.as_ref(), config, deployment, others, ignored }

@@ -1,0 +1,7 @@
+use thv_api::kinds::VirtualMCPCompositeToolDefinitionSpec;
+
+use crate::invalid::InvalidList;
+
+pub(crate) fn validate(_: &VirtualMCPCompositeToolDefinitionSpec) -> Result<(), InvalidList> {
+    Ok(())
+}
