@@ -12,27 +12,6 @@ use crate::value::{is_zero, port};
 /// The time that Go writes when there is none.
 const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
-/// Headers that belong to the connection, or that the proxy itself sets, and that nobody may add: in lower case.
-pub const RESTRICTED_HEADERS: [&str; 17] = [
-    "host",
-    "connection",
-    "keep-alive",
-    "te",
-    "trailer",
-    "upgrade",
-    "http2-settings",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "proxy-connection",
-    "transfer-encoding",
-    "content-length",
-    "forwarded",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-    "x-real-ip",
-];
-
 /// How the proxy signs in at a remote server.
 ///
 /// Older documents spell the keys as Go spells its fields. Both spellings are read, the present one is

@@ -12,9 +12,14 @@ mod free_form;
 mod incoming;
 mod operational;
 mod outgoing;
+mod problem;
+mod read;
+mod refill;
+mod rules;
 mod search;
 mod storage;
 mod strategy;
+mod write;
 
 pub use aggregation::{
     Aggregation, ConflictResolution, ConflictResolutionConfig, ToolAnnotations, ToolOverride, ToolVisibility,
@@ -30,8 +35,11 @@ pub use free_form::FreeForm;
 pub use incoming::{Authz, AuthzType, Callers, IncomingAuth, IncomingOidc};
 pub use operational::{CircuitBreaker, FailureHandling, LogLevel, Operational, PartialFailureMode, Timeouts};
 pub use outgoing::{AuthSource, AuthStrategy, OutgoingAuth};
+pub use problem::{Invalid, Problem};
+pub use read::{ParseError, ReadError};
 pub use search::{CodeMode, EmbeddingProvider, Optimizer};
 pub use storage::{SessionProvider, SessionStorage};
 pub use strategy::{
     AwsSts, CrossAppAccess, HeaderInjection, OnBehalfOf, RoleMapping, TokenExchange, UpstreamInject,
 };
+pub use write::{Files, WriteError};

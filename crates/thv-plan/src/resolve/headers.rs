@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use thv_api::names::env;
 use thv_api::shared::{HeaderForward, SecretHeader, SecretKeyRef};
-use thv_config::remote::RESTRICTED_HEADERS;
+use thv_config::header;
 
 use super::need::{Need, check};
 use super::outcome::{Cause, Outcome};
@@ -71,26 +71,16 @@ pub(crate) fn validate(headers: &HeaderForward) -> Result<(), InvalidList> {
             &path,
             "becomes the same variable as another: rename it",
         );
-        invalid.unless(is_token(name), &path, "is not the name of a header");
+        invalid.unless(header::is_name(name), &path, "is not the name of a header");
         invalid.unless(
-            !RESTRICTED_HEADERS.contains(&lower.as_str()),
+            !header::is_restricted(name),
             &path,
             "is not yours to set: remove it",
         );
-        invalid.unless(value.is_none_or(|value| is_value(value)), &path, "has a value with a line break");
+        invalid.unless(value.is_none_or(|value| header::is_value(value)), &path, "has a value with a line break");
         invalid.unless(seen.insert(lower), &path, "is there twice: remove one of them");
     }
     invalid.finish()
-}
-
-/// Whether a text is a token, as the names of headers are.
-fn is_token(text: &str) -> bool {
-    let is_fine = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    !text.is_empty() && text.chars().all(is_fine)
-}
-
-fn is_value(text: &str) -> bool {
-    text.chars().all(|c| c == '\t' || !c.is_control())
 }
 
 /// The keys that headers need.

@@ -30,7 +30,7 @@ pub(super) fn document(
     config.normalise();
     config.validate().map_err(|invalid| {
         let problems = invalid.0.iter();
-        problems.map(|problem| Invalid::new(field(&problem.path), problem.message())).collect::<InvalidList>()
+        problems.map(|it| Invalid::new(field(&it.path), it.message.as_ref())).collect::<InvalidList>()
     })?;
     Ok(config)
 }
@@ -197,7 +197,7 @@ fn field(path: &str) -> String {
         ("incomingAuth", "spec.incomingAuth"),
         ("outgoingAuth", "spec.outgoingAuth"),
         ("backends", "spec.groupRef"),
-        ("authServer", "spec.authServerConfig"),
+        ("authServerConfig", "spec.authServerConfig"),
         ("sessionStorage", "spec.sessionStorage"),
         ("telemetry", "spec.telemetryConfigRef"),
     ];

@@ -1,12 +1,8 @@
 //! Content under its revision: the children as they are applied.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 use thv_api::kinds::VirtualMCPServerSpec;
 use thv_api::names::annotations;
-use thv_config::Checksum;
-use thv_config::vmcp::VmcpConfig;
 
 use super::content::{Content, config_map};
 use crate::child::Child;
@@ -40,19 +36,14 @@ pub(super) fn render(
     let mut template = |pod: &ProxyPod<'_>| {
         pod_template::apply(pod.template(), user, pod.container, &proxy.labels(), ignored)
     };
-    let files = files(&config)?;
-    let revised = Revised::of(snapshot, &template(&pod)?, &json!(files));
-    let checksum = Checksum::of(json!(files).to_string().as_bytes()).to_string();
+    let files = config.to_files().map_err(|error| Invalid::new("spec", error.to_string()))?;
+    let revised = Revised::of(snapshot, &template(&pod)?, &json!(files.data()));
+    let checksum = files.checksum().to_string();
     let mut children = others;
-    children.push(config_map(&proxy, &files, &checksum).with_revision());
+    children.push(config_map(&proxy, files.data(), &checksum).with_revision());
     let template = template(&revised.identity(checksum).bind(pod))?;
     metadata.annotate(annotations::REVISION, &revised.decision.revision().to_string());
     let wanted = replicas::wanted(&snapshot.owner.spec);
     children.push(deployment(&proxy, &metadata, wanted, template).with_revision());
     Ok(Rendered { decision: revised.decision, children: in_order(children) })
-}
-
-/// The files of the configuration, by name.
-fn files(config: &VmcpConfig) -> Result<BTreeMap<String, String>, Invalid> {
-    config.to_files().map_err(|error| Invalid::new("spec", error.to_string()))
 }

@@ -4,7 +4,6 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use thv_config::middleware::{
     AuthParameters, BodyLimitParameters, HeaderForwardParameters, Middleware, OriginParameters,
 };
-use thv_config::remote::RESTRICTED_HEADERS;
 
 use super::origin::Origins;
 
@@ -88,7 +87,7 @@ impl Chain {
 fn forwarded(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unsupported> {
     let malformed = || Unsupported::Malformed(name.to_owned());
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| malformed())?;
-    if RESTRICTED_HEADERS.contains(&header.as_str()) {
+    if thv_config::header::is_restricted(header.as_str()) {
         return Err(Unsupported::Restricted(name.to_owned()));
     }
     if header == http::header::AUTHORIZATION {
