@@ -61,14 +61,15 @@ fn check_server(server: &AuthServerConfig, callers: &Callers, report: &mut Repor
 fn provider(strategy: &AuthStrategy) -> Option<(&'static str, &str)> {
     let (key, name) = match strategy {
         AuthStrategy::Unauthenticated | AuthStrategy::HeaderInjection(_) => return None,
-        // Without these there is no token to send.
-        AuthStrategy::UpstreamInject(UpstreamInject { provider_name }) => {
-            return Some(("upstreamInject.providerName", provider_name));
-        }
+        // Without it there is no token to send.
         AuthStrategy::CrossAppAccess(CrossAppAccess { subject_provider_name, .. }) => {
             return Some(("xaa.subjectProviderName", subject_provider_name));
         }
-        // Without these it is the token of the caller.
+        // It has to be named, which another rule says.
+        AuthStrategy::UpstreamInject(UpstreamInject { provider_name }) => {
+            ("upstreamInject.providerName", provider_name)
+        }
+        // Without one, it is the token of the caller.
         AuthStrategy::TokenExchange(TokenExchange { subject_provider_name, .. }) => {
             ("tokenExchange.subjectProviderName", subject_provider_name)
         }
