@@ -6,7 +6,6 @@
 
 mod checks;
 mod content;
-mod live;
 mod planned;
 mod pod;
 mod role;
@@ -16,7 +15,6 @@ mod volumes;
 use thv_api::kinds::MCPRegistrySpec;
 use thv_api::names::children::mcp_registry;
 
-pub use self::live::Live;
 pub use self::role::rules;
 
 use crate::deployed::deployment_of;

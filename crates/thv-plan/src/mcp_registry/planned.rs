@@ -6,9 +6,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::mcp_registry::{Ready, SpecValid, polarity};
 use thv_api::conditions::{Observation, Polarity, set};
 use thv_api::kinds::{MCPRegistry, MCPRegistryPhase, MCPRegistrySpec, MCPRegistryStatus};
-use thv_api::names::finalizers;
+use thv_api::names::children::mcp_registry;
+use thv_api::names::{finalizers, labels};
 
-use super::live::{Live, PODS};
 use super::plan;
 use crate::deployed::{Deployed, LiveWorkload, Observed};
 use crate::live::{Observe, PodSelector};
@@ -17,6 +17,10 @@ use crate::planned::{Deletion, Failure, Planned, Refers};
 use crate::reference::{Reference, References};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
+
+/// The pods of registries.
+const PODS: PodSelector =
+    PodSelector { labels: "app.kubernetes.io/component=registry-api", instance: labels::REGISTRY_NAME };
 
 impl Refers for MCPRegistrySpec {
     const REFERS_TO: &'static [&'static str] = &[];
@@ -28,8 +32,8 @@ impl Refers for MCPRegistrySpec {
 }
 
 impl Deployed for MCPRegistrySpec {
-    fn workload(live: &Live) -> LiveWorkload<'_> {
-        LiveWorkload { deployment: live.deployment.as_ref(), pods: &live.pods, autoscalers: &[] }
+    fn workload(live: &LiveWorkload) -> &LiveWorkload {
+        live
     }
 
     /// Whoever scales the Deployment says how many there are.
@@ -46,15 +50,17 @@ impl Deployed for MCPRegistrySpec {
 }
 
 impl Planned for MCPRegistrySpec {
-    type Live = Live;
+    type Live = LiveWorkload;
 
     const FINALIZER: Option<&'static str> = Some(finalizers::MCP_REGISTRY);
     // Children go with their owner. What was wrong with its spec does not matter then.
     const DELETION: Deletion<Self> = Deletion::Nothing;
     const PODS: &'static [PodSelector] = &[PODS];
 
-    fn live(object: &MCPRegistry, observe: &mut dyn Observe) -> Live {
-        Live::of(object.metadata.name.as_deref().unwrap_or_default(), observe)
+    fn live(object: &MCPRegistry, observe: &mut dyn Observe) -> LiveWorkload {
+        let name = object.metadata.name.as_deref().unwrap_or_default();
+        let pods = observe.pods(PODS, name);
+        LiveWorkload::of(&mcp_registry::api(name), pods, observe)
     }
 
     fn plan(snapshot: &Snapshot<Self>) -> Plan<Self> {
@@ -99,5 +105,18 @@ impl Planned for MCPRegistrySpec {
 
     fn polarity(type_: &str) -> Polarity {
         polarity(type_)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_are_found_by_labels_that_they_have() {
+        let labels = labels::registry(&mcp_registry::api("r"), "r");
+        let (key, value) = PODS.labels.split_once('=').unwrap();
+        assert_eq!(labels.get(key).map(String::as_str), Some(value));
+        assert_eq!(labels.get(PODS.instance).map(String::as_str), Some("r"));
     }
 }
