@@ -41,7 +41,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "tests-fixture",
         pure: false,
-        knows: &["thv-plan", "thv-api", "thv-operator", "thv-testbed"],
+        knows: &["thv-plan", "thv-api", "thv-config", "thv-operator", "thv-testbed"],
     },
     Room { name: "tests-kinds", pure: false, knows: &["thv-api", "thv-operator", "thv-plan"] },
     Room { name: "tests-peers", pure: false, knows: &[] },
