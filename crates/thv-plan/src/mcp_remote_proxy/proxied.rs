@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::Observation;
 use thv_api::conditions::mcp_remote_proxy::Ready;
 use thv_api::kinds::{MCPRemoteProxyPhase, MCPRemoteProxySpec, MCPRemoteProxyStatus};
-use thv_api::names::children::{mcp_remote_proxy, service_host};
+use thv_api::names::children::mcp_remote_proxy;
 use thv_api::names::labels::Workload;
 use thv_api::shared::HttpTransport;
 use thv_config::{ProxyMode, Transport};
@@ -16,7 +16,8 @@ use crate::health::{Health, Phase};
 use crate::invalid::InvalidList;
 use crate::overrides::IgnoredOverrides;
 use crate::plan::Scaling;
-use crate::proxied::{ConfigHashes, Findings, Own, Proxied, ProxySpec, PullSecrets, Resolved, Route, Told};
+use crate::proxied::{ConfigHashes, Findings, Own, Proxied, ProxySpec, Resolved, Route, Told};
+use crate::pull_secrets::PullSecrets;
 use crate::proxy::{Names, Proxy, rbac};
 use crate::revision::Revision;
 use crate::run_config::Target;
@@ -180,8 +181,7 @@ impl Proxied for MCPRemoteProxySpec {
 
     /// Without a path: the remote server has its own.
     fn url(snapshot: &Snapshot<Self>) -> String {
-        let host = service_host(&mcp_remote_proxy::service(snapshot.name()), snapshot.namespace());
-        format!("http://{host}:{}", snapshot.owner.spec.proxy_port)
+        super::url(snapshot.namespace(), snapshot.name(), &snapshot.owner.spec)
     }
 
     fn own_conditions(findings: &Findings<'_, Self>, observe: &Observation<'_>) -> Vec<Condition> {

@@ -52,7 +52,6 @@ impl Scene {
             replicas_before_stop: None,
             newest: Some("new".to_owned()),
             fixed: None,
-            fixed: None,
             rollout: Rollout { observed: true, replicas, updated: replicas, available: ready, gave_up: None },
         });
     }
