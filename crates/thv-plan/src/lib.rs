@@ -27,6 +27,7 @@ mod overrides;
 mod owner;
 mod plan;
 mod planned;
+mod pod_defaults;
 pub mod pod_template;
 mod proxied;
 mod proxy;

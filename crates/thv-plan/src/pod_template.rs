@@ -15,6 +15,7 @@ use crate::invalid::Invalid;
 use crate::json::{list, object};
 use crate::metadata::{Level as _, OnPods, Pairs};
 use crate::overrides::{IgnoredOverrides, RESERVED};
+use crate::pod_defaults::fill_in;
 use crate::strategic_merge::{MergeError, Schema, merge};
 
 /// The field with the user's template.
@@ -119,7 +120,9 @@ pub(crate) fn apply(
             keep_variable(variables, name, named(&ours["env"], name), container, ignored);
         }
     });
-    Ok(Value::Object(merged))
+    let mut merged = Value::Object(merged);
+    fill_in(&mut merged);
+    Ok(merged)
 }
 
 /// The item of a list that has this name.
