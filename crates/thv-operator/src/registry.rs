@@ -47,11 +47,11 @@ impl Registry {
             .planned::<MCPExternalAuthConfigSpec>()
             .planned::<MCPGroupSpec>()
             .planned::<MCPOIDCConfigSpec>()
+            .planned::<MCPRemoteProxySpec>()
+            .planned::<MCPServerEntrySpec>()
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
-            .referrer::<MCPRemoteProxySpec>()
-            .referrer::<MCPServerEntrySpec>()
             .referrer::<VirtualMCPServerSpec>()
     }
 
