@@ -28,6 +28,7 @@ mod pruning;
 mod readiness;
 mod references;
 mod refusals;
+mod remote_proxy;
 mod replicas;
 mod restarts;
 mod rollout;
