@@ -217,7 +217,8 @@ mod tests {
             let over = format!("{}{}", open.repeat(MAX_DEPTH + 1), close.repeat(MAX_DEPTH + 1));
             assert!(read(over.as_bytes()).is_err());
         }
-        let block: String = (0..1_000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+        let block: Vec<_> = (0..1_000).map(|level| format!("{}a:", " ".repeat(level))).collect();
+        let block = block.join("\n");
         assert!(refused(&block).contains("is nested too deep"), "{}", refused(&block));
         let huge = "a".repeat(MAX_BYTES + 1);
         assert_eq!(read(huge.as_bytes()), Err(YamlError::Size(MAX_BYTES + 1)));

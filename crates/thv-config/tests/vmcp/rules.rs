@@ -268,7 +268,8 @@ fn the_embedding_service_can_be_asked() {
              correct it",
         ),
     ]);
-    let headers: String = (0..33).map(|index| format!("x-{index}: a, ")).collect();
+    let headers: Vec<_> = (0..33).map(|index| format!("x-{index}: a")).collect();
+    let headers = headers.join(", ");
     let more = format!(
         "{MINIMAL}optimizer: {{embeddingProvider: openai, embeddingModel: a, embeddingHeaders: {{{headers}}}}}\n"
     );
