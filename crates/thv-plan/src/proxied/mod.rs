@@ -30,7 +30,7 @@ use self::rendered::Rendered;
 use crate::deployed::restart::{Request, restart};
 use crate::deployed::{Deployed, deployment_of, disruption};
 use crate::health::{Health, Phase};
-use crate::invalid::{Invalid, InvalidList};
+use crate::invalid::InvalidList;
 use crate::overrides::IgnoredOverrides;
 use crate::plan::{Children, Disruption, Plan, Scaling};
 use crate::proxy::{Names, Proxy};
