@@ -59,6 +59,7 @@ const PLANNED: &[&str] = &[
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
     kinds::MCPWebhookConfigSpec::PLURAL,
+    kinds::VirtualMCPCompositeToolDefinitionSpec::PLURAL,
 ];
 
 /// The kinds that refer to others and that nobody looks after: they are watched.

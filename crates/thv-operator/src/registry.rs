@@ -13,7 +13,7 @@ use thv_api::Kind;
 use thv_api::kinds::{
     MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPRemoteProxySpec,
     MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
-    VirtualMCPServerSpec,
+    VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServerSpec,
 };
 use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
@@ -50,6 +50,7 @@ impl Registry {
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
+            .planned::<VirtualMCPCompositeToolDefinitionSpec>()
             .referrer::<MCPRemoteProxySpec>()
             .referrer::<MCPServerEntrySpec>()
             .referrer::<VirtualMCPServerSpec>()

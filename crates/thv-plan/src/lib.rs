@@ -5,6 +5,8 @@
 
 mod applied;
 mod child;
+#[cfg(feature = "workflows")]
+mod composite_tool;
 mod config_kinds;
 mod contention;
 mod digest;

@@ -25,6 +25,9 @@ fn manifests() -> Result<BTreeMap<String, Vec<Value>>> {
     Ok(all)
 }
 
+/// Kinds that say nothing of themselves. Nobody looks after virtual servers yet.
+const SILENT: [&str; 2] = ["Secret", "VirtualMCPServer"];
+
 /// Whether an object says of itself that all is well, as far as that can be without pods.
 fn is_well(object: &DynamicObject) -> bool {
     let status = &object.data["status"];
@@ -50,7 +53,7 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
         kinds.push((object["kind"].as_str().unwrap_or_default(), api, its_name));
     }
     ensure!(kinds.iter().any(|(kind, _, its_name)| *kind == "MCPServer" && *its_name == name), "{name}");
-    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| *kind != "Secret") {
+    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| !SILENT.contains(kind)) {
         let well = wait::until(api, its_name, "it says that all is well", is_well).await;
         let found =
             well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
@@ -65,7 +68,7 @@ async fn every_example_of_configuration_is_valid_and_used() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
         let all = manifests()?;
-        ensure!(all.len() >= 7, "there is an example for each kind of configuration");
+        ensure!(all.len() >= 8, "there is an example for each kind of configuration");
         for (name, objects) in &all {
             try_out(&space, &operator, name, objects).await?;
         }

@@ -20,8 +20,9 @@ pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 9] = [
+pub(super) const CASES: [&Case; 10] = [
     &mcp_server::MCP_SERVER,
+    &configuration::COMPOSITE_TOOL,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
     &configuration::MCP_GROUP,
@@ -55,5 +56,6 @@ const STRANGERS: &[&str] = &[
     "serviceaccounts",
     "services",
     "statefulsets",
+    "virtualmcpcompositetooldefinitions",
     "virtualmcpservers",
 ];
