@@ -2,6 +2,7 @@
 //!
 //! - [`RunConfig`] is what a proxy in front of one MCP server runs by: [`RunConfig::parse`] reads it,
 //!   [`RunConfig::validate`] checks it, [`RunConfig::to_bytes`] writes it, [`Checksum`] recognises it.
+//! - [`VmcpConfig`](vmcp::VmcpConfig) is what a virtual MCP server runs by, in YAML.
 //! - [`middleware`] has the parameters of every middleware, which the document itself carries unread.
 //! - [`Json`] is JSON that keeps its order. [`Secret`], [`Credential`] and [`Guarded`] keep what they hold
 //!   from being shown.
@@ -16,6 +17,7 @@ pub mod audit;
 pub mod auth_server;
 pub mod authz;
 mod checksum;
+pub mod header;
 mod json;
 pub mod middleware;
 mod nanoseconds;
@@ -30,8 +32,11 @@ mod secret;
 pub mod telemetry;
 pub mod tool;
 mod transport;
+pub mod url;
 mod value;
+pub mod vmcp;
 pub mod webhook;
+mod yaml;
 
 pub use checksum::Checksum;
 pub use json::{Decoded, Json, Malformed};
@@ -40,3 +45,4 @@ pub use run_config::RunConfig;
 pub use secret::{Credential, Guarded, Secret, SecretReference};
 pub use thv_value::{DurationError, GoDuration};
 pub use transport::{ProxyMode, Transport};
+pub use yaml::{MAX_BYTES as MAX_YAML_BYTES, YamlError};

@@ -14,9 +14,10 @@ use crate::operator::Tuning;
 
 /// Runs MCP servers on Kubernetes.
 ///
-/// Images, defaults and namespaces come from the environment: `TOOLHIVE_RUNNER_IMAGE`, `TOOLHIVE_PROXY_HOST`,
-/// `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`, `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE`, `POD_NAME`
-/// and `OPERATOR_OPENSHIFT`. `TOOLHIVE_ENABLE_STORAGE_VERSION_MIGRATOR=true` has stored objects migrated.
+/// Images, defaults and namespaces come from the environment: `TOOLHIVE_RUNNER_IMAGE`, `VMCP_IMAGE`,
+/// `TOOLHIVE_REGISTRY_API_IMAGE`, `TOOLHIVE_PROXY_HOST`, `TOOLHIVE_DEFAULT_IMAGE_PULL_SECRETS`,
+/// `TOOLHIVE_DEFAULT_REDIS_ADDR`, `WATCH_NAMESPACE`, `POD_NAMESPACE`, `POD_NAME` and `OPERATOR_OPENSHIFT`.
+/// `TOOLHIVE_ENABLE_STORAGE_VERSION_MIGRATOR=true` has stored objects migrated.
 ///
 /// Addresses are written `:8080` (every address of the machine, IPv4 and IPv6), `127.0.0.1:8080` or `[::1]:8080` (just
 /// that one), or `0` (none: nothing is served).
@@ -141,6 +142,8 @@ impl Environment {
         });
         let settings = Settings {
             runner_image: own(env::RUNNER_IMAGE, defaults.runner_image),
+            vmcp_image: own(env::VMCP_IMAGE, defaults.vmcp_image),
+            registry_api_image: own(env::REGISTRY_API_IMAGE, defaults.registry_api_image),
             proxy_host: own(env::PROXY_HOST, defaults.proxy_host),
             image_pull_secrets: list(env::DEFAULT_IMAGE_PULL_SECRETS),
             default_redis: get(env::DEFAULT_REDIS_ADDR)
@@ -190,6 +193,18 @@ mod tests {
         let environment = read(&[("WATCH_NAMESPACE", ""), ("TOOLHIVE_DEFAULT_REDIS_ADDR", "")]);
         assert_eq!(environment.settings, Settings::default());
         assert_eq!((environment.scopes, environment.platform), (vec![None], None));
+    }
+
+    #[test]
+    fn every_image_can_be_chosen() {
+        let Settings { runner_image, vmcp_image, registry_api_image, .. } = read(&[
+            ("TOOLHIVE_RUNNER_IMAGE", "localhost/runner:1"),
+            ("VMCP_IMAGE", "localhost/vmcp:1"),
+            ("TOOLHIVE_REGISTRY_API_IMAGE", "localhost/registry:1"),
+        ])
+        .settings;
+        let images = [runner_image, vmcp_image, registry_api_image];
+        assert_eq!(images, ["localhost/runner:1", "localhost/vmcp:1", "localhost/registry:1"]);
     }
 
     #[test]

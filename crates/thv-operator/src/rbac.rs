@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use thv_api::names::{GROUP, LEADER_ELECTION_LEASE};
 use thv_api::{Kind, kinds};
+use thv_plan::mcp_registry;
 
 /// The name of the `ClusterRole` with [`migrator_rules`].
 pub const MIGRATOR_ROLE: &str = "toolhive-operator-storage-version-migrator-role";
@@ -40,33 +41,43 @@ const RIGHTS: &[Right] = &[
     right("", "pods/log", &["get"]),
     // Pods are watched, and deleted when their user asks for an immediate restart.
     right("", "pods", &["delete", "get", "list", "watch"]),
-    // What servers refer to.
-    right("", "secrets", READ),
+    // What servers refer to. Those with random content are made once, and go with their owner.
+    right("", "secrets", &["create", "delete", "get", "list", "watch"]),
+    // The pods of a virtual server agree on who reports its status: nobody can grant what he does not have.
+    right("coordination.k8s.io", "leases", &["create", "get", "patch"]),
     right("autoscaling", "horizontalpodautoscalers", READ),
     right("events.k8s.io", "events", &["create", "patch"]),
 ];
 
 /// The kinds that have children.
-const OWNERS: &[&str] = &[kinds::MCPServerSpec::PLURAL];
+const OWNERS: &[&str] = &[
+    kinds::EmbeddingServerSpec::PLURAL,
+    kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerSpec::PLURAL,
+    kinds::VirtualMCPServerSpec::PLURAL,
+];
 
 /// The kinds that are looked after: their status and their finalizer are written.
 const PLANNED: &[&str] = &[
+    kinds::EmbeddingServerSpec::PLURAL,
     kinds::MCPAuthzConfigSpec::PLURAL,
     kinds::MCPExternalAuthConfigSpec::PLURAL,
     kinds::MCPGroupSpec::PLURAL,
     kinds::MCPOIDCConfigSpec::PLURAL,
+    kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerEntrySpec::PLURAL,
     kinds::MCPServerSpec::PLURAL,
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
     kinds::MCPWebhookConfigSpec::PLURAL,
+    kinds::VirtualMCPCompositeToolDefinitionSpec::PLURAL,
+    kinds::VirtualMCPServerSpec::PLURAL,
 ];
 
 /// The kinds that refer to others and that nobody looks after: they are watched.
-const REFERRERS: &[&str] = &[
-    kinds::MCPRemoteProxySpec::PLURAL,
-    kinds::MCPServerEntrySpec::PLURAL,
-    kinds::VirtualMCPServerSpec::PLURAL,
-];
+const REFERRERS: &[&str] = &[];
 
 /// Everything that is done with the kinds of the API.
 fn own_kinds() -> Vec<Value> {
@@ -82,8 +93,15 @@ fn own_kinds() -> Vec<Value> {
     rules
 }
 
-/// The rules of the role that holds in every namespace that the operator looks after.
+/// The rules of the role that holds in every namespace that the operator looks after: what it does itself, and what
+/// registries do, since nobody can grant what he does not have.
 pub fn rules() -> Vec<Value> {
+    let granted = mcp_registry::rules();
+    used().into_iter().chain(granted.as_array().into_iter().flatten().cloned()).collect()
+}
+
+/// What the operator does itself.
+fn used() -> Vec<Value> {
     let common = RIGHTS.iter().map(|Right { group, resource, verbs }| {
         json!({"apiGroups": [group], "resources": [resource], "verbs": verbs})
     });
@@ -124,12 +142,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_ever_replaced_and_no_secret_written() {
-        for rule in [rules(), migrator_rules()].concat() {
+    fn nothing_is_ever_replaced_and_no_secret_changed() {
+        for rule in [used(), migrator_rules()].concat() {
             let verbs = rule["verbs"].as_array().unwrap();
             let is_finalizer = rule["resources"][0].as_str().unwrap().ends_with("/finalizers");
             assert!(is_finalizer || !verbs.contains(&json!("update")), "{rule}");
-            assert!(rule["resources"] != json!(["secrets"]) || *verbs == READ, "{rule}");
+        }
+        for rule in [rules(), migrator_rules()].concat() {
+            let is_about_secrets = rule["resources"].as_array().unwrap().contains(&json!("secrets"));
+            let verbs = rule["verbs"].as_array().unwrap();
+            let changes = |verb: &str| verbs.contains(&json!(verb));
+            assert!(!is_about_secrets || !(changes("patch") || changes("update")), "{rule}");
             assert!(!rule.to_string().contains('*'), "{rule}");
         }
     }

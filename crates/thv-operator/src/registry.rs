@@ -11,9 +11,9 @@ use kube::api::ListParams;
 use kube::{Api, Client, Resource as _, ResourceExt as _};
 use thv_api::Kind;
 use thv_api::kinds::{
-    MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPRemoteProxySpec,
-    MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
-    VirtualMCPServerSpec,
+    EmbeddingServerSpec, MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec,
+    MCPRegistrySpec, MCPRemoteProxySpec, MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec,
+    MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServerSpec,
 };
 use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
@@ -43,16 +43,19 @@ impl Registry {
     pub fn all() -> Self {
         Self::new()
             .planned::<MCPServerSpec>()
+            .planned::<EmbeddingServerSpec>()
             .planned::<MCPAuthzConfigSpec>()
             .planned::<MCPExternalAuthConfigSpec>()
             .planned::<MCPGroupSpec>()
             .planned::<MCPOIDCConfigSpec>()
+            .planned::<MCPRegistrySpec>()
+            .planned::<MCPRemoteProxySpec>()
+            .planned::<MCPServerEntrySpec>()
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
-            .referrer::<MCPRemoteProxySpec>()
-            .referrer::<MCPServerEntrySpec>()
-            .referrer::<VirtualMCPServerSpec>()
+            .planned::<VirtualMCPCompositeToolDefinitionSpec>()
+            .planned::<VirtualMCPServerSpec>()
     }
 
     /// Adds a kind that is looked after.

@@ -131,6 +131,7 @@ impl Loader {
             Reference::Object(Target { kind, name }) => {
                 dependencies.add_definition(kind, Relation::Named { kind, name });
             }
+            Reference::Status(Target { kind, name }) => dependencies.add_named(kind, name),
             Reference::ConfigMap(name) => dependencies.add_named(ChildKind::ConfigMap.kind(), name),
             Reference::Secret(name) => dependencies.add_named(ChildKind::Secret.kind(), name),
             Reference::Referrers { kind, to } => {
@@ -143,7 +144,7 @@ impl Loader {
     async fn read(&self, owner: &NamespacedName, reference: &Reference) -> Result<Read<Referent>, ReadError> {
         let namespace = &owner.namespace;
         Ok(match reference {
-            Reference::Object(Target { kind, name }) => {
+            Reference::Object(Target { kind, name }) | Reference::Status(Target { kind, name }) => {
                 complete(self.kinds.get(kind), namespace)?;
                 let read = self.kinds.get(kind).map(|row| row.objects.read(&owner.sibling(name)));
                 match read.unwrap_or(Read::Absent) {

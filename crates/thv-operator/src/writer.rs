@@ -91,7 +91,9 @@ impl Writer {
             source: Box::new(kube::Error::Service(Box::new(error))),
         })?;
         let mut body = child.body().clone();
-        put(&mut body, "data", json!({ random.key.as_str(): ByteString(bytes) }));
+        // Programs read it as text, from a variable or a file.
+        let text = json!(ByteString(bytes)).as_str().unwrap_or_default().to_owned();
+        put(&mut body, "stringData", json!({ random.key.as_str(): text }));
         let object = serde_json::from_value(body).map_err(|error| WriteError::Api {
             what: what.clone(),
             source: Box::new(kube::Error::SerdeError(error)),

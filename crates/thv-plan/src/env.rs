@@ -18,6 +18,8 @@ pub enum EnvValue {
     },
     /// An annotation of the pod, as it was when the container started.
     Annotation(&'static str),
+    /// A field of the pod, such as `status.podIP`, as it was when the container started.
+    Field(&'static str),
     /// Whatever an entry of somebody else's says.
     Entry(Value),
 }
@@ -44,16 +46,16 @@ impl EnvValue {
                 entry
             }
             Self::Annotation(annotation) => {
-                let path = format!("metadata.annotations['{annotation}']");
-                json!({ "name": variable, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } })
+                field(variable, &format!("metadata.annotations['{annotation}']"))
             }
+            Self::Field(path) => field(variable, path),
         }
     }
 
     /// The variables that the value mentions.
     fn mentions(&self) -> BTreeSet<&str> {
         let text = match self {
-            Self::Secret { .. } | Self::Annotation(_) => return BTreeSet::new(),
+            Self::Secret { .. } | Self::Annotation(_) | Self::Field(_) => return BTreeSet::new(),
             Self::Literal(text) => text,
             Self::Entry(entry) => entry.get("value").and_then(Value::as_str).unwrap_or_default(),
         };
@@ -62,11 +64,27 @@ impl EnvValue {
     }
 }
 
+/// A variable with a field of the pod.
+fn field(variable: &str, path: &str) -> Value {
+    json!({ "name": variable, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } })
+}
+
 /// The environment of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Env(BTreeMap<String, EnvValue>);
 
 impl Env {
+    /// The variables of a container's `env`. Of two of one name, the last counts.
+    pub fn of(entries: Vec<Value>) -> Self {
+        let mut all = Self::default();
+        for entry in entries {
+            if let Some(name) = entry.get("name").and_then(Value::as_str).map(str::to_owned) {
+                all.set(name, EnvValue::Entry(entry));
+            }
+        }
+        all
+    }
+
     /// Sets a variable, whatever it was before.
     pub fn set(&mut self, name: impl Into<String>, value: EnvValue) {
         self.0.insert(name.into(), value);

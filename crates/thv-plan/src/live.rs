@@ -1,6 +1,7 @@
 //! What is there, as far as plans depend on it: a few facts about each object, not the object.
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
 use crate::applied::Token;
 use crate::plan::Scalable;
@@ -78,6 +79,8 @@ pub struct LiveDeployment {
     pub stamp: Option<i64>,
     /// When its pods were last restarted on request, as we wrote it on its pod template.
     pub restarted_at: Option<String>,
+    /// The digest of what its pods run, on the pod template of kinds that have no revision.
+    pub config_hash: Option<String>,
     /// How far its pods are.
     pub rollout: Rollout,
 }
@@ -97,8 +100,21 @@ pub struct LiveStatefulSet {
     pub replicas_before_stop: Option<i32>,
     /// The [revision](LivePod::revision) of the pods that it makes now.
     pub newest: Option<String>,
+    /// What nobody can change in it any more. Kept of those that no proxy has made.
+    pub fixed: Option<Box<Fixed>>,
     /// How far its pods are.
     pub rollout: Rollout,
+}
+
+/// What the API server does not let anybody change in a StatefulSet that is there, as it is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fixed {
+    /// The Service that its pods have names in.
+    pub service_name: String,
+    /// Which pods are its own.
+    pub selector: Value,
+    /// The claims of its pods.
+    pub volume_claim_templates: Vec<Value>,
 }
 
 /// A pod.
@@ -112,8 +128,8 @@ pub struct LivePod {
     pub created: Timestamp,
     /// The kind of what made it.
     pub maker: PodMaker,
-    /// What tells it from pods that were made before or after a change: the variable with our revision, or the hash
-    /// that a StatefulSet gives.
+    /// What tells it from pods that were made before or after a change: the variable with our revision, the hash that a
+    /// StatefulSet gives, or the digest of what it runs.
     pub revision: Option<String>,
     /// How it does.
     pub health: PodHealth,

@@ -23,7 +23,15 @@ pub(crate) trait Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDeployment {}
 
-/// On the pods of a Deployment.
+/// On a StatefulSet itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnStatefulSet {}
+
+/// On the volume claims of a StatefulSet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnClaims {}
+
+/// On the pods of a Deployment or StatefulSet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnPods {}
 
@@ -41,6 +49,7 @@ impl Level for OnPods {
     fn reserves(annotation: &str) -> bool {
         [
             annotations::RUN_CONFIG_CHECKSUM,
+            annotations::CONFIG_HASH,
             annotations::MCP_SERVER_GENERATION,
             annotations::RESTARTED_AT,
             annotations::KUBECTL_RESTARTED_AT,
@@ -50,6 +59,18 @@ impl Level for OnPods {
 }
 
 impl Level for OnService {
+    fn reserves(_: &str) -> bool {
+        false
+    }
+}
+
+impl Level for OnStatefulSet {
+    fn reserves(_: &str) -> bool {
+        false
+    }
+}
+
+impl Level for OnClaims {
     fn reserves(_: &str) -> bool {
         false
     }

@@ -3,6 +3,10 @@
 use serde_json::{Value, json};
 use thv_api::{Kind, Object};
 
+use crate::child::{Child, ChildKind};
+use crate::json::object;
+use crate::metadata::Pairs;
+
 /// The object that children belong to, whatever its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner<'a> {
@@ -29,6 +33,16 @@ impl<'a, S: Kind> From<&'a Object<S>> for Owner<'a> {
 }
 
 impl Owner<'_> {
+    /// A child that it controls, known by these labels.
+    pub(crate) fn child(&self, kind: ChildKind, name: &str, mut body: Value, labels: Pairs) -> Child {
+        if let Some(fields) = body.as_object_mut() {
+            object(fields, "metadata", |metadata| {
+                metadata.insert("ownerReferences".to_owned(), self.references());
+            });
+        }
+        Child::new(kind, name, body).identified_by(labels)
+    }
+
     /// The `ownerReferences` of a child that it controls. The child goes when it goes.
     pub(crate) fn references(&self) -> Value {
         let Self { api_version, kind, name, namespace: _, uid } = self;

@@ -61,6 +61,12 @@ pub trait Planned: Refers {
     /// Whether a condition of this type is good news when it holds.
     fn polarity(type_: &str) -> Polarity;
 
+    /// The fields of a status that we apply. The others are reported by whatever runs for the object, under a field
+    /// manager of its own.
+    fn ours(status: Self::Status) -> Self::Status {
+        status
+    }
+
     /// The part of a status that is told at once. What else changes in it is told with the next write, or a few seconds
     /// after the last one: lists of others change with every one of them.
     fn urgent(status: &Self::Status) -> Self::Status {

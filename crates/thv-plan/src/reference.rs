@@ -14,11 +14,13 @@ use crate::digest::hex;
 /// Something in the same namespace that a plan depends on. Whatever is read is watched, too.
 ///
 /// Of an object of the API, the definition is read: what its user says. Its status is its own affair, and a change of
-/// the status alone is told to nobody who refers to it.
+/// the status alone is told only to those who ask for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reference {
     /// An object of the API.
     Object(Target),
+    /// The status of an object of the API.
+    Status(Target),
     /// A ConfigMap, by name.
     ConfigMap(String),
     /// A Secret, by name: only which keys it has, and whether what is behind them has changed.
@@ -56,6 +58,11 @@ impl Reference {
         Self::Object(Target::new::<S>(name))
     }
 
+    /// The status of an object of the kind `S`.
+    pub fn status<S: Kind>(name: &str) -> Self {
+        Self::Status(Target::new::<S>(name))
+    }
+
     /// A ConfigMap.
     pub fn config_map(name: &str) -> Self {
         Self::ConfigMap(name.to_owned())
@@ -85,9 +92,10 @@ impl Reference {
     pub fn name(&self) -> &str {
         match self {
             Self::ConfigMap(name) | Self::Secret(name) => name,
-            Self::Object(target) | Self::Referrers { kind: _, to: target } | Self::ReferredBy(target) => {
-                &target.name
-            }
+            Self::Object(target)
+            | Self::Status(target)
+            | Self::Referrers { kind: _, to: target }
+            | Self::ReferredBy(target) => &target.name,
         }
     }
 }
@@ -260,6 +268,19 @@ impl References {
     pub fn object<S: Kind>(&self, name: &str) -> Read<Definition<'_, S>> {
         self.read(&Reference::object::<S>(name)).narrow(|referent| match referent {
             Referent::Object(object) => typed(object),
+            Referent::ConfigMap(_) | Referent::Secret(_) | Referent::Objects(_) | Referent::Targets(_) => {
+                None
+            }
+        })
+    }
+
+    /// The status of an object of the API. One that has none yet is absent.
+    pub fn status<S: Kind>(&self, name: &str) -> Read<&S::Status> {
+        self.read(&Reference::status::<S>(name)).narrow(|referent| match referent {
+            Referent::Object(object) => {
+                let any: &dyn Any = object.as_ref();
+                any.downcast_ref::<Object<S>>()?.status.as_ref()
+            }
             Referent::ConfigMap(_) | Referent::Secret(_) | Referent::Objects(_) | Referent::Targets(_) => {
                 None
             }

@@ -44,7 +44,7 @@ pub(crate) fn used_by(wiring: &Wiring) -> Vec<Used<'_>> {
     let Wiring { env, volumes } = wiring;
     let variables = env.iter().filter_map(|(_, value)| match value {
         EnvValue::Secret { name, key } => Some(Used::Secret { name, key }),
-        EnvValue::Literal(_) | EnvValue::Annotation(_) | EnvValue::Entry(_) => None,
+        EnvValue::Literal(_) | EnvValue::Annotation(_) | EnvValue::Field(_) | EnvValue::Entry(_) => None,
     });
     variables.chain(volumes.iter().flat_map(files)).collect()
 }

@@ -34,6 +34,10 @@ pub struct DefaultRedis {
 pub struct Settings {
     /// The image of proxies.
     pub runner_image: String,
+    /// The image of virtual servers.
+    pub vmcp_image: String,
+    /// The image of registries.
+    pub registry_api_image: String,
     /// The address that proxies listen on.
     pub proxy_host: String,
     /// Pull secrets that every pod of ours gets.
@@ -48,6 +52,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             runner_image: "ghcr.io/stacklok/toolhive/proxyrunner:latest".to_owned(),
+            vmcp_image: "ghcr.io/stacklok/toolhive/vmcp:latest".to_owned(),
+            registry_api_image: "ghcr.io/stacklok/thv-registry-api:latest".to_owned(),
             proxy_host: "0.0.0.0".to_owned(),
             image_pull_secrets: Vec::new(),
             default_redis: None,

@@ -10,3 +10,4 @@ mod images;
 mod node;
 mod recovery;
 mod rollout;
+mod virtual_server;

@@ -25,7 +25,8 @@ const ROOMS: &[Room] = &[
     Room { name: "thv-config", pure: true, knows: &["thv-value"] },
     Room { name: "thv-mcp", pure: true, knows: &[] },
     Room { name: "thv-policy", pure: true, knows: &[] },
-    Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-config", "thv-policy"] },
+    Room { name: "thv-compose", pure: true, knows: &["thv-api"] },
+    Room { name: "thv-plan", pure: true, knows: &["thv-api", "thv-compose", "thv-config", "thv-policy"] },
     Room { name: "thv-operator", pure: false, knows: &["thv-api", "thv-plan", "thv-value"] },
     Room { name: "thv-session", pure: false, knows: &[] },
     Room { name: "thv-telemetry", pure: false, knows: &["thv-config"] },
@@ -41,7 +42,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "tests-fixture",
         pure: false,
-        knows: &["thv-plan", "thv-api", "thv-operator", "thv-testbed"],
+        knows: &["thv-plan", "thv-api", "thv-config", "thv-operator", "thv-testbed"],
     },
     Room { name: "tests-kinds", pure: false, knows: &["thv-api", "thv-operator", "thv-plan"] },
     Room { name: "tests-peers", pure: false, knows: &[] },

@@ -137,3 +137,31 @@ condition! {
         False NotReferenced = "NotReferenced",
     }
 }
+
+condition! {
+    /// Whether an autoscaler and this object disagree about the number of replicas. There only when they do.
+    AutoscalerConflict = Bad "AutoscalerConflict" {
+        /// An autoscaler targets the Deployment, and the spec sets the number: the spec wins again and again.
+        True ReplicasSet = "ReplicasSetInSpec",
+        /// An autoscaler targets the Deployment, and the transport allows one replica only.
+        True StdioTransport = "StdioTransportCapAt1",
+    }
+}
+
+condition! {
+    /// Whether everything that the user added to our objects is there. Absent when nothing was added.
+    OverridesAccepted = Good "OverridesAccepted" {
+        /// It is.
+        True Accepted = "OverridesAccepted",
+        /// Some of it would displace what the system depends on, and was left out.
+        False ReservedNames = "ReservedNamesIgnored",
+    }
+}
+
+condition! {
+    /// Whether settings of the object, or of what it refers to, have no effect on it. There only when some have none.
+    SettingsIgnored = Bad "SettingsIgnored" {
+        /// Some have none.
+        True WithoutEffect = "SettingsWithoutEffect",
+    }
+}

@@ -1,11 +1,23 @@
 //! Conditions of `EmbeddingServer`.
 
 pub use super::common::PodTemplateValid;
-use super::condition;
+pub use super::mcp_server::{OverridesAccepted, Ready, SpecValid};
+use super::{condition, polarities};
 
 condition! {
-    /// Whether the model is served.
-    ModelReady = Good "ModelReady" {
+    /// Whether everything that the spec says is applied. Some of it cannot be changed in a StatefulSet that is there; the
+    /// rest is applied in spite of that.
+    FullyApplied = Good "FullyApplied" {
+        /// It is.
+        True Applied = "AllFieldsApplied",
+        /// Something stays as it is. The message says what.
+        False ImmutableField = "ImmutableFieldChanged",
+    }
+}
+
+condition! {
+    /// Whether the model is served. `Ready` tells of it when that turns.
+    ModelReady = Neutral "ModelReady" {
         /// It is.
         True Ready = "ModelReady",
         /// It is being downloaded.
@@ -26,3 +38,5 @@ condition! {
         False Failed = "VolumeFailed",
     }
 }
+
+polarities![FullyApplied, ModelReady, OverridesAccepted, PodTemplateValid, Ready, SpecValid, VolumeReady,];

@@ -1,7 +1,8 @@
 //! Conditions of `MCPRegistry`.
 
 pub use super::common::PodTemplateValid;
-use super::condition;
+pub use super::mcp_server::{OverridesAccepted, SpecValid};
+use super::{condition, polarities};
 
 condition! {
     /// Whether the registry can be called.
@@ -22,3 +23,5 @@ condition! {
         False ServiceFailed = "ServiceFailed",
     }
 }
+
+polarities![OverridesAccepted, PodTemplateValid, Ready, SpecValid];

@@ -1,8 +1,9 @@
 //! Conditions of `MCPServer`.
 
 pub use super::common::{
-    AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored,
-    CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, PodTemplateValid, SessionStorageWarning,
+    AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored, AutoscalerConflict,
+    CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, OverridesAccepted, PodTemplateValid,
+    SessionStorageWarning, SettingsIgnored,
 };
 use super::{condition, polarities};
 
@@ -27,26 +28,6 @@ condition! {
 }
 
 condition! {
-    /// Whether an autoscaler and this server disagree about the number of replicas. There only when they do.
-    AutoscalerConflict = Bad "AutoscalerConflict" {
-        /// An autoscaler targets the Deployment, and the spec sets the number: the spec wins again and again.
-        True ReplicasSet = "ReplicasSetInSpec",
-        /// An autoscaler targets the Deployment, and the transport allows one replica only.
-        True StdioTransport = "StdioTransportCapAt1",
-    }
-}
-
-condition! {
-    /// Whether everything that the user added to our objects is there. Absent when nothing was added.
-    OverridesAccepted = Good "OverridesAccepted" {
-        /// It is.
-        True Accepted = "OverridesAccepted",
-        /// Some of it would displace what the system depends on, and was left out.
-        False ReservedNames = "ReservedNamesIgnored",
-    }
-}
-
-condition! {
     /// Whether the spec makes sense by itself. What it refers to has conditions of its own.
     SpecValid = Good "SpecValid" {
         /// It does.
@@ -55,14 +36,6 @@ condition! {
         False Invalid = "InvalidSpec",
         /// Another object has a Deployment of this name already.
         False NameTaken = "NameTaken",
-    }
-}
-
-condition! {
-    /// Whether settings of the server, or of what it refers to, have no effect on it. There only when some have none.
-    SettingsIgnored = Bad "SettingsIgnored" {
-        /// Some have none.
-        True WithoutEffect = "SettingsWithoutEffect",
     }
 }
 

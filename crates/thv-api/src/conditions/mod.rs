@@ -3,7 +3,7 @@
 //! Every type of condition is an enum of its reasons, so a reason cannot end up under a type that it does not
 //! belong to. The enums are in one module per kind; those that several kinds have in common are defined once.
 
-mod common;
+pub mod common;
 pub mod config;
 pub mod embedding_server;
 pub mod mcp_group;

@@ -1,10 +1,10 @@
 //! Conditions of `VirtualMCPServer`.
 
 pub use super::common::{
-    AuthzConfigRefValidated, IdentitySynthesized, OIDCConfigRefValidated, SessionStorageWarning,
-    TelemetryConfigRefValidated,
+    AuthzConfigRefValidated, AutoscalerConflict, IdentitySynthesized, OIDCConfigRefValidated,
+    OverridesAccepted, SessionStorageWarning, SettingsIgnored, TelemetryConfigRefValidated,
 };
-use super::{ReasonAbout, condition};
+use super::{ReasonAbout, condition, polarities};
 
 condition! {
     /// Whether the virtual server can be called.
@@ -41,6 +41,18 @@ condition! {
         True Succeeded = "ValidationSucceeded",
         /// It does not.
         False Failed = "ValidationFailed",
+        /// Something that would have to be called the same belongs to another object.
+        False NameTaken = "NameTaken",
+    }
+}
+
+condition! {
+    /// Whether every member of the group is offered.
+    MembersAccepted = Good "MembersAccepted" {
+        /// All of them are.
+        True Accepted = "MembersAccepted",
+        /// Some are left out.
+        False LeftOut = "MembersLeftOut",
     }
 }
 
@@ -184,3 +196,29 @@ condition! {
         True BackendsDegraded = "BackendsDegraded",
     }
 }
+
+polarities![
+    AuthConfigured,
+    AuthServerConfigValidated,
+    AuthzConfigRefValidated,
+    AuthzUpstreamSelectionWarning,
+    AutoscalerConflict,
+    BackendAuthConfig,
+    BackendsDiscovered,
+    CompositeToolRefsValidated,
+    DefaultAuthConfig,
+    Degraded,
+    DiscoveredAuthConfig,
+    EmbeddingServerReady,
+    GroupRefValidated,
+    IdentitySynthesized,
+    MembersAccepted,
+    OIDCConfigRefValidated,
+    OverridesAccepted,
+    PodTemplateSpecValid,
+    Ready,
+    SessionStorageWarning,
+    SettingsIgnored,
+    TelemetryConfigRefValidated,
+    Valid,
+];

@@ -12,7 +12,7 @@ pub const REVISION: &str = "toolhive.stacklok.dev/revision";
 pub const APPLIED_REVISION: &str = "toolhive.stacklok.dev/applied-revision";
 /// On a backend that is stopped: how many replicas it had.
 pub const REPLICAS_BEFORE_STOP: &str = "toolhive.stacklok.dev/replicas-before-stop";
-/// On pods of an `MCPRegistry`: digest of its spec.
+/// On pods of an `MCPRegistry`: digest of what they run, the configuration included. A change rolls them.
 pub const CONFIG_HASH: &str = "toolhive.stacklok.dev/config-hash";
 /// On a Secret of ours: what it is for.
 pub const PURPOSE: &str = "toolhive.stacklok.dev/purpose";

@@ -98,6 +98,11 @@ pub mod virtual_mcp_server {
         format!("{name}-vmcp")
     }
 
+    /// The Lease of the pod that reports the status.
+    pub fn lease(name: &str) -> String {
+        format!("{name}-vmcp")
+    }
+
     /// The Secret that binds sessions.
     pub fn hmac_secret(name: &str) -> String {
         format!("{name}-hmac-secret")

@@ -49,6 +49,8 @@ pub const VMCP_NAMESPACE: &str = "VMCP_NAMESPACE";
 pub const VMCP_OIDC_CLIENT_SECRET: &str = "VMCP_OIDC_CLIENT_SECRET";
 /// The secret that binds sessions.
 pub const VMCP_SESSION_HMAC_SECRET: &str = "VMCP_SESSION_HMAC_SECRET";
+/// The address of the pod, by which other pods of the same virtual server reach it.
+pub const VMCP_POD_IP: &str = "VMCP_POD_IP";
 
 // Of embedding servers and registries.
 

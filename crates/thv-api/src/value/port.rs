@@ -22,6 +22,9 @@ impl Port {
     /// The port that proxies and HTTP servers use unless told otherwise: 8080.
     pub const HTTP: Self = Self(NonZeroU16::MIN.saturating_add(8079));
 
+    /// The port of virtual servers: 4483.
+    pub const VMCP: Self = Self(NonZeroU16::MIN.saturating_add(4482));
+
     /// The number.
     pub const fn get(self) -> u16 {
         self.0.get()

@@ -69,7 +69,10 @@ impl de::Error for Malformed {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("has to be {}, and is {}", plain(expected), Kind(found)))
+        let (expected, found) = (plain(expected), Kind(found));
+        let is_unquoted = expected == "a text" && matches!(found.bare(), "number" | "boolean");
+        let remedy = if is_unquoted { ": put it in quotes" } else { "" };
+        Self::custom(format_args!("has to be {expected}, and is {found}{remedy}"))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {

@@ -51,12 +51,12 @@ impl<S: Kind> Cached<S> {
         }
     }
 
-    /// Our part of the status that the object has: without the conditions of others.
+    /// Our part of the status that the object has: without what others report, and the conditions of others.
     pub(crate) fn our_status(&self) -> Option<S::Status>
     where
         S: Planned,
     {
-        let mut status = self.live_status()?.clone();
+        let mut status = S::ours(self.live_status()?.clone());
         if let Some(conditions) = S::conditions_mut(&mut status) {
             conditions.retain(|condition| self.conditions.contains(&condition.type_));
         }
@@ -180,7 +180,9 @@ fn refers_to<S: Refers>(object: &Object<S>, namespace: &str, settings: &Settings
             debug_assert!(can_refer, "{} refers to a {kind}, which it cannot", S::KIND);
             can_refer.then(|| Relation::RefersTo { kind, name: &name }.id(namespace))
         }
-        Reference::ConfigMap(_)
+        // Whoever asks for the status of an object names the object, too.
+        Reference::Status(_)
+        | Reference::ConfigMap(_)
         | Reference::Secret(_)
         | Reference::Referrers { .. }
         | Reference::ReferredBy(_) => None,

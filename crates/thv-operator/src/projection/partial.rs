@@ -11,6 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use serde::Deserialize;
+use serde_json::Value;
 use thv_api::{lenient_metadata, part_of};
 
 part_of!(PartialDeployment, Deployment);
@@ -90,12 +91,25 @@ pub(crate) struct PartialStatefulSet {
     #[serde(deserialize_with = "lenient_metadata")]
     pub metadata: ObjectMeta,
     #[serde(default)]
-    pub spec: PartialWorkload,
+    pub spec: PartialStatefulSetSpec,
     #[serde(default)]
     pub status: PartialWorkloadStatus,
 }
 
-/// The spec of a Deployment or StatefulSet.
+/// The spec of a StatefulSet.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PartialStatefulSetSpec {
+    pub replicas: Option<i32>,
+    #[serde(default)]
+    pub service_name: String,
+    #[serde(default)]
+    pub selector: Value,
+    #[serde(default)]
+    pub volume_claim_templates: Vec<Value>,
+}
+
+/// The spec of a Deployment.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct PartialWorkload {
     pub replicas: Option<i32>,

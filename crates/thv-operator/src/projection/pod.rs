@@ -1,10 +1,10 @@
 //! What is kept of pods: whose they are, and how they do.
 
 use k8s_openapi::jiff::Timestamp;
-use thv_api::names::env;
+use thv_api::names::{annotations, env};
 use thv_plan::{ContainerFailure, LivePod, PodHealth, PodMaker, PodSelector};
 
-use super::metadata::controller;
+use super::metadata::{annotation, controller};
 use super::partial::{PartialContainer, PartialPod};
 use crate::cache::Projection;
 use crate::relation::Relation;
@@ -48,7 +48,8 @@ pub(crate) fn project(selector: PodSelector, object: PartialPod) -> Option<Proje
     let revision = variables
         .filter(|variable| variable.name == env::MCP_SERVER_REVISION)
         .find_map(|variable| variable.value)
-        .or_else(|| label(CONTROLLER_REVISION_HASH));
+        .or_else(|| label(CONTROLLER_REVISION_HASH))
+        .or_else(|| annotation(&metadata, annotations::CONFIG_HASH).map(str::to_owned));
     let maker = match controller(&metadata).map(|owner| owner.kind.as_str()) {
         Some("ReplicaSet") => PodMaker::Deployment,
         Some("StatefulSet") => PodMaker::StatefulSet,

@@ -2,11 +2,11 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ObjectMeta};
 use thv_api::names::{annotations, field_managers};
-use thv_plan::{Applied, LiveDeployment, LiveStatefulSet, Rollout};
+use thv_plan::{Applied, Fixed, LiveDeployment, LiveStatefulSet, Rollout};
 
 use super::child::{ChildFacts, Workload, projection};
-use super::metadata::{annotation, applied_fields, controller, identity};
-use super::partial::{PartialDeployment, PartialStatefulSet, PartialWorkloadStatus};
+use super::metadata::{Writer, annotation, applied_fields, controller, identity};
+use super::partial::{PartialDeployment, PartialStatefulSet, PartialStatefulSetSpec, PartialWorkloadStatus};
 use crate::cache::Projection;
 
 /// Where the field manager of the operator has the generation on a pod template.
@@ -26,6 +26,7 @@ pub(crate) fn deployment(object: PartialDeployment) -> Option<Projection<ChildFa
         revision: annotation(&metadata, annotations::REVISION).and_then(|text| text.parse().ok()),
         stamp: stamp.and_then(|text| text.parse().ok()),
         restarted_at: template.get(annotations::RESTARTED_AT).cloned(),
+        config_hash: template.get(annotations::CONFIG_HASH).cloned(),
         rollout: rollout(&metadata, &status, status.available_replicas),
     });
     projection(&metadata, live.map(Workload::Deployment))
@@ -34,16 +35,20 @@ pub(crate) fn deployment(object: PartialDeployment) -> Option<Projection<ChildFa
 /// What is kept of a StatefulSet.
 pub(crate) fn stateful_set(object: PartialStatefulSet) -> Option<Projection<ChildFacts>> {
     let PartialStatefulSet { metadata, spec, status } = object;
+    let PartialStatefulSetSpec { replicas, service_name, selector, volume_claim_templates } = spec;
+    let is_proxys = Writer::of(&metadata) == Writer::Proxy;
+    let fixed = (!is_proxys).then(|| Box::new(Fixed { service_name, selector, volume_claim_templates }));
     let applied = annotation(&metadata, annotations::APPLIED_REVISION);
     let applied = applied.and_then(|text| text.parse::<Applied>().ok()).map(|applied| applied.token);
     let live = identity(&metadata).map(|identity| LiveStatefulSet {
         identity,
         applied,
         controller: controller(&metadata).map(|owner| owner.uid.clone()),
-        replicas: spec.replicas.unwrap_or(1),
+        replicas: replicas.unwrap_or(1),
         replicas_before_stop: annotation(&metadata, annotations::REPLICAS_BEFORE_STOP)
             .and_then(|text| text.parse().ok()),
         newest: status.update_revision.clone(),
+        fixed,
         rollout: rollout(&metadata, &status, status.ready_replicas),
     });
     projection(&metadata, live.map(Workload::StatefulSet))
@@ -101,6 +106,29 @@ mod tests {
         };
         assert_eq!(stamp("kubectl"), None);
         assert_eq!(stamp("toolhive-operator"), Some(7));
+    }
+
+    #[test]
+    fn what_cannot_be_changed_is_kept_of_stateful_sets_that_no_proxy_has_made() {
+        let claim = json!({"metadata": {"name": "data"}, "spec": {"volumeMode": "Filesystem"}});
+        let fixed = |manager: &str| {
+            let object = serde_json::from_value(json!({
+                "metadata": {
+                    "name": "s", "uid": "u", "resourceVersion": "1", "managedFields": [{"manager": manager}],
+                },
+                "spec": {
+                    "serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "volumeClaimTemplates": [claim],
+                },
+            }));
+            match stateful_set(object.unwrap()).unwrap().value.workload.as_deref() {
+                Some(Workload::StatefulSet(live)) => live.fixed.clone(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(fixed("toolhive-proxyrunner"), None);
+        let kept = fixed("thv-operator").unwrap();
+        assert_eq!((kept.service_name.as_str(), &kept.selector["matchLabels"]["a"]), ("s", &json!("b")));
+        assert_eq!(kept.volume_claim_templates, [claim]);
     }
 
     #[test]

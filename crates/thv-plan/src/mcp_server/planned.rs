@@ -14,9 +14,10 @@ use thv_api::kinds::{
 use thv_api::names::children::mcp_server;
 use thv_api::names::{annotations, finalizers};
 
-use super::live::{Live, PODS};
+use super::live::Live;
 use super::plan;
 use crate::child::ChildKind;
+use crate::deployed::PODS;
 use crate::live::{Observe, PodSelector};
 use crate::plan::Plan;
 use crate::planned::{Deletion, Failure, Planned, Refers};
@@ -36,8 +37,8 @@ impl Refers for MCPServerSpec {
     ];
 
     fn refs(object: &MCPServer, known: &References, settings: &Settings) -> BTreeSet<Reference> {
-        let mut refs = super::refs::refs(object, known);
-        refs.extend(super::refs::settings_refs(object, settings));
+        let mut refs = super::refs(object, known);
+        refs.extend(super::settings_refs(object, settings));
         refs
     }
 }
@@ -51,7 +52,7 @@ impl Planned for MCPServerSpec {
     const REQUESTS: &'static [&'static str] = &[annotations::RESTARTED_AT];
 
     fn live(object: &MCPServer, observe: &mut dyn Observe) -> Live {
-        Live::of(super::name_of(object), observe)
+        Live::of(object.metadata.name.as_deref().unwrap_or_default(), observe)
     }
 
     fn plan(snapshot: &Snapshot<Self>) -> Plan<Self> {

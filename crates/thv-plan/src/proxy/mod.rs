@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use thv_api::names::labels::{self, Workload};
 
 use crate::child::{Child, ChildKind};
-use crate::json::object;
 use crate::metadata::Pairs;
 use crate::owner::Owner;
 
@@ -59,18 +58,13 @@ impl Proxy<'_> {
     }
 
     /// A child of the object, known by the labels of the proxy.
-    fn child(&self, kind: ChildKind, name: &str, mut body: Value) -> Child {
-        if let Some(fields) = body.as_object_mut() {
-            object(fields, "metadata", |metadata| {
-                metadata.insert("ownerReferences".to_owned(), self.owner.references());
-            });
-        }
-        Child::new(kind, name, body).identified_by(self.labels())
+    pub(crate) fn child(&self, kind: ChildKind, name: &str, body: Value) -> Child {
+        self.owner.child(kind, name, body, self.labels())
     }
 }
 
 /// Names as a list of references to Secrets.
-fn secret_references(names: &[String]) -> Value {
+pub(crate) fn secret_references(names: &[String]) -> Value {
     names.iter().map(|name| json!({ "name": name })).collect()
 }
 

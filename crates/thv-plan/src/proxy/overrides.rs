@@ -1,13 +1,10 @@
 //! What users may add to the objects of a proxy: `spec.resourceOverrides`.
 
-use std::collections::BTreeSet;
-
 use thv_api::shared::{
     EnvVar, MetadataOverrides, ProxyDeploymentOverrides, PullSecretRef, ResourceOverrides,
 };
 
 use crate::metadata::{OnDeployment, OnPods, OnService, UserMetadata};
-use crate::settings::Settings;
 
 /// The field about the Deployment.
 pub(super) const DEPLOYMENT: &str = "spec.resourceOverrides.proxyDeployment";
@@ -61,11 +58,8 @@ impl<'a> Overrides<'a> {
         overrides
     }
 
-    /// The user's pull secrets and those of the whole operator, each once. A node tries all of them, so their order
-    /// means nothing and is always the same.
-    pub(crate) fn pull_secrets(&self, settings: &Settings) -> Vec<String> {
-        let all = self.pull_secrets.iter().map(|secret| &secret.name).chain(&settings.image_pull_secrets);
-        let all: BTreeSet<&String> = all.filter(|name| !name.is_empty()).collect();
-        all.into_iter().cloned().collect()
+    /// The pull secrets that the user names.
+    pub(crate) fn pull_secrets(&self) -> impl Iterator<Item = &'a str> {
+        self.pull_secrets.iter().map(|secret| secret.name.as_str())
     }
 }

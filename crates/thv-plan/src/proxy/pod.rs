@@ -1,7 +1,7 @@
 //! The pods of the proxy.
 
 use serde_json::{Map, Value, json};
-use thv_api::names::{HTTP_PORT_NAME, containers};
+use thv_api::names::HTTP_PORT_NAME;
 use thv_api::shared::{ResourceList, ResourceRequirements};
 use thv_api::value::Port;
 
@@ -9,21 +9,30 @@ use super::secret_references;
 use crate::env::Env;
 use crate::image::pull_policy;
 use crate::metadata::{Metadata, OnPods};
+use crate::probe::Probe;
 use crate::security;
-use crate::settings::Settings;
+use crate::settings::Platform;
 use crate::volumes::Volumes;
 
 /// How long a pod may take to end, in seconds. Sessions are drained in that time.
 const TERMINATION_GRACE_PERIOD_SECONDS: i64 = 30;
 
+/// Where a container tells whether it is well.
+pub(crate) const HEALTH: &str = "/health";
+
 /// The pods of the proxy.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyPod<'a> {
-    pub(crate) settings: &'a Settings,
+    /// The name of the container.
+    pub(crate) container: &'static str,
+    pub(crate) image: &'a str,
+    pub(crate) platform: Platform,
     pub(crate) metadata: Metadata<OnPods>,
     pub(crate) service_account: String,
     pub(crate) args: Vec<String>,
     pub(crate) port: Port,
+    /// Where the container tells whether it can be called.
+    pub(crate) readiness: &'static str,
     pub(crate) resources: Option<&'a ResourceRequirements>,
     pub(crate) env: Env,
     pub(crate) volumes: Volumes,
@@ -36,7 +45,7 @@ impl ProxyPod<'_> {
         let mut spec = json!({
             "serviceAccountName": self.service_account,
             "terminationGracePeriodSeconds": TERMINATION_GRACE_PERIOD_SECONDS,
-            "securityContext": security::pod(self.settings.platform),
+            "securityContext": security::pod(self.platform),
             "containers": [self.container()],
             "volumes": self.volumes.render(),
         });
@@ -48,17 +57,17 @@ impl ProxyPod<'_> {
 
     fn container(&self) -> Value {
         let mut container = json!({
-            "name": containers::PROXY,
-            "image": self.settings.runner_image,
-            "imagePullPolicy": pull_policy(&self.settings.runner_image),
+            "name": self.container,
+            "image": self.image,
+            "imagePullPolicy": pull_policy(self.image),
             "args": self.args,
             "ports": [{ "name": HTTP_PORT_NAME, "containerPort": self.port, "protocol": "TCP" }],
             "env": self.env.render(),
             "volumeMounts": self.volumes.render_mounts(),
-            "securityContext": security::container(self.settings.platform),
-            "startupProbe": probe(None, 5, 3, 18),
-            "livenessProbe": probe(Some(30), 10, 5, 3),
-            "readinessProbe": probe(Some(5), 5, 3, 3),
+            "securityContext": security::container(self.platform),
+            "startupProbe": probe(HEALTH, None, 5, 3, 18).render(),
+            "livenessProbe": probe(HEALTH, Some(30), 10, 5, 3).render(),
+            "readinessProbe": probe(self.readiness, Some(5), 5, 3, 3).render(),
         });
         let resources = self.resources.map(resources).unwrap_or_default();
         if let Some(container) = container.as_object_mut().filter(|_| !resources.is_empty()) {
@@ -68,23 +77,13 @@ impl ProxyPod<'_> {
     }
 }
 
-/// Asks the proxy whether it is well. Scheme and success threshold are those that the API server would choose.
-fn probe(initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Value {
-    let mut probe = json!({
-        "httpGet": { "path": "/health", "port": HTTP_PORT_NAME, "scheme": "HTTP" },
-        "periodSeconds": period,
-        "timeoutSeconds": timeout,
-        "failureThreshold": failures,
-        "successThreshold": 1,
-    });
-    if let (Some(delay), Some(probe)) = (initial_delay, probe.as_object_mut()) {
-        probe.insert("initialDelaySeconds".to_owned(), delay.into());
-    }
-    probe
+/// Asks the container.
+fn probe(path: &'static str, initial_delay: Option<i32>, period: i32, timeout: i32, failures: i32) -> Probe {
+    Probe { path, port: HTTP_PORT_NAME.into(), initial_delay, period, timeout, failures }
 }
 
-/// How much the proxy may use. Empty texts count as absent.
-fn resources(requirements: &ResourceRequirements) -> Map<String, Value> {
+/// How much a container may use. Empty texts count as absent.
+pub(crate) fn resources(requirements: &ResourceRequirements) -> Map<String, Value> {
     let ResourceRequirements { limits, requests } = requirements;
     [("limits", limits), ("requests", requests)]
         .into_iter()

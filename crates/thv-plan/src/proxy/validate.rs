@@ -39,21 +39,27 @@ pub(crate) fn overrides(overrides: &ResourceOverrides, invalid: &mut InvalidList
         check_labels(DEPLOYMENT, labels.as_ref(), invalid);
         check_annotations(DEPLOYMENT, annotations.as_ref(), invalid);
         check_metadata(PODS, pod_template_metadata_overrides.as_ref(), invalid);
-        for EnvVar { name, value: _ } in env.iter().flatten() {
-            let message = format!("{name:?} cannot be the name of a variable: rename it");
-            invalid.unless(syntax::is_variable(name), ENV, message);
-        }
+        variables(ENV, env.as_deref().unwrap_or_default(), invalid);
     }
     check_metadata(SERVICE, proxy_service.as_ref(), invalid);
 }
 
-fn check_metadata(field: &str, metadata: Option<&MetadataOverrides>, invalid: &mut InvalidList) {
+/// Variables that a user adds to a container.
+pub(crate) fn variables(field: &str, all: &[EnvVar], invalid: &mut InvalidList) {
+    for EnvVar { name, value: _ } in all {
+        let message = format!("{name:?} cannot be the name of a variable: rename it");
+        invalid.unless(syntax::is_variable(name), field, message);
+    }
+}
+
+/// Labels and annotations that a user adds to an object.
+pub(crate) fn check_metadata(field: &str, metadata: Option<&MetadataOverrides>, invalid: &mut InvalidList) {
     let Some(MetadataOverrides { annotations, labels }) = metadata else { return };
     check_labels(field, labels.as_ref(), invalid);
     check_annotations(field, annotations.as_ref(), invalid);
 }
 
-fn check_labels(field: &str, labels: Option<&Pairs>, invalid: &mut InvalidList) {
+pub(crate) fn check_labels(field: &str, labels: Option<&Pairs>, invalid: &mut InvalidList) {
     for (key, value) in labels.into_iter().flatten() {
         let fine = syntax::is_label_key(key) && syntax::is_label_value(value);
         let message = format!("{key:?}: {value:?} is no label: use letters, digits and `-_.`");
@@ -61,7 +67,7 @@ fn check_labels(field: &str, labels: Option<&Pairs>, invalid: &mut InvalidList) 
     }
 }
 
-fn check_annotations(field: &str, annotations: Option<&Pairs>, invalid: &mut InvalidList) {
+pub(crate) fn check_annotations(field: &str, annotations: Option<&Pairs>, invalid: &mut InvalidList) {
     for key in annotations.into_iter().flat_map(Pairs::keys) {
         let message = format!("{key:?} cannot be the key of an annotation: rename it");
         invalid.unless(syntax::is_annotation_key(key), format!("{field}.annotations"), message);

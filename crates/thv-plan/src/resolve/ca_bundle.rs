@@ -46,14 +46,14 @@ pub fn validate(source: &CABundleSource) -> Result<(), InvalidList> {
 }
 
 /// The bundle that a reference means, whether it is there or not.
-pub(super) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
+pub(crate) fn bundle(source: &CABundleSource) -> Option<CaBundle> {
     let KeySelector { name, key, optional: _ } = source.config_map_ref.as_ref()?;
     let key = if key.is_empty() { keys::CA_BUNDLE } else { key };
     Some(CaBundle { config_map: name.clone(), key: key.to_owned() })
 }
 
 /// The key that has to be there.
-pub(super) fn need(path: &str, source: &CABundleSource) -> Option<Need> {
+pub(crate) fn need(path: &str, source: &CABundleSource) -> Option<Need> {
     let CaBundle { config_map, key } = bundle(source)?;
     let optional = source.config_map_ref.as_ref().is_some_and(|selector| selector.optional == Some(true));
     Some(Need::config_map(path, &config_map, &key, optional))

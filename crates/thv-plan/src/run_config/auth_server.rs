@@ -13,7 +13,7 @@ use super::{Referenced, paths, printed};
 use crate::resolve::Oidc;
 
 /// The configuration of the authorization server, if there is one.
-pub(super) fn config(namespace: &str, name: &str, referenced: &Referenced<'_>) -> Option<AuthServerConfig> {
+pub(crate) fn config(namespace: &str, name: &str, referenced: &Referenced<'_>) -> Option<AuthServerConfig> {
     // Without an identity provider the reference to the server was refused.
     let (server, oidc) = (referenced.auth_server?, referenced.oidc?);
     Some(convert(server, oidc, namespace, name))

@@ -7,7 +7,7 @@ use super::{Referenced, paths};
 use crate::resolve::{Oidc, auth_server};
 
 /// How callers prove who they are.
-pub(super) fn oidc(oidc: &Oidc, referenced: &Referenced<'_>) -> OidcConfig {
+pub(crate) fn oidc(oidc: &Oidc, referenced: &Referenced<'_>) -> OidcConfig {
     let Oidc { config, audience, scopes, resource_url } = oidc;
     let offered = || referenced.auth_server.map(|_| auth_server::scopes(None));
     let common = OidcConfig {

@@ -10,7 +10,9 @@ use thv_config::authz::AuthzDocument;
 use thv_config::permission::PermissionProfile;
 use thv_config::{ProxyMode, Transport};
 
-use crate::resolve::{Authz, CaBundle, ExternalAuthMethod, Oidc, ProfileOrigin, SessionRedis, Telemetry};
+use crate::resolve::{
+    Authz, CaBundle, ExternalAuthMethod, Headers, Oidc, ProfileOrigin, SessionRedis, Telemetry,
+};
 
 /// What the spec of an object says about its proxy, but for what it refers to.
 #[derive(Clone, Debug)]
@@ -37,10 +39,19 @@ pub(crate) struct Input<'a> {
     pub(crate) endpoint_prefix: Option<&'a str>,
     /// Limits on calls.
     pub(crate) rate_limits: Option<&'a RateLimiting>,
-    /// What the proxy brings up.
-    pub(crate) backend: Backend<'a>,
+    /// What is behind the proxy.
+    pub(crate) target: Target<'a>,
     /// Places in the configuration, and the fields of the spec that they come from.
     pub(crate) fields: &'static [(&'static str, &'static str)],
+}
+
+/// What is behind a proxy.
+#[derive(Clone, Debug)]
+pub(crate) enum Target<'a> {
+    /// What it brings up.
+    Backend(Backend<'a>),
+    /// What runs elsewhere, by its URL.
+    Remote(&'a str),
 }
 
 /// What a proxy brings up.
@@ -64,6 +75,22 @@ pub(crate) struct Backend<'a> {
     pub(crate) replicas: Option<i32>,
 }
 
+impl Backend<'_> {
+    /// What stands in the configuration of a proxy that brings nothing up.
+    pub(super) fn none(transport: Transport) -> Self {
+        Self {
+            image: "",
+            args: &[],
+            port: 0,
+            env: BTreeMap::from([("MCP_TRANSPORT".to_owned(), transport.to_string())]),
+            volumes: Vec::new(),
+            profile: PermissionProfile::network(),
+            profile_name: String::new(),
+            replicas: None,
+        }
+    }
+}
+
 /// What a proxy is configured with of what its object refers to. All of it can be used: a proxy must not run without
 /// what its user asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +107,8 @@ pub(crate) struct Referenced<'a> {
     pub(crate) webhooks: Option<&'a MCPWebhookConfigSpec>,
     /// Whose tokens are accepted.
     pub(crate) oidc: Option<&'a Oidc>,
+    /// The variable with the client secret for the identity provider, where it is not that of proxies.
+    pub(crate) oidc_client_secret: Option<&'static str>,
     /// The certificate authorities of the identity provider.
     pub(crate) oidc_ca_bundle: Option<&'a CaBundle>,
     /// Who may call what, wherever it was said.
@@ -90,4 +119,6 @@ pub(crate) struct Referenced<'a> {
     pub(crate) profile: Option<&'a ProfileOrigin>,
     /// Where sessions are kept.
     pub(crate) session_redis: Option<&'a SessionRedis>,
+    /// Headers that are added to every request.
+    pub(crate) headers: Option<&'a Headers>,
 }

@@ -20,8 +20,12 @@ use thv_config::scaling::{ScalingConfig, SessionRedis};
 use thv_config::tool::ToolOverride;
 use thv_config::{GoDuration, Json, RunConfig, Transport};
 
-pub(crate) use self::input::{Backend, Input, Referenced};
-pub(crate) use self::paths::profile as profile_file;
+pub(crate) use self::auth_server::config as auth_server_config;
+pub(crate) use self::incoming::oidc as oidc_config;
+pub(crate) use self::input::{Backend, Input, Referenced, Target};
+pub(crate) use self::outgoing::token_type;
+pub(crate) use self::paths::{entry_ca as entry_ca_file, profile as profile_file};
+pub(crate) use self::telemetry::telemetry as telemetry_config;
 pub(crate) use self::wiring::wiring;
 pub use self::wiring::{VolumeWiring, Wiring};
 
@@ -57,9 +61,13 @@ fn assemble(input: Input<'_>, referenced: &Referenced<'_>) -> Result<RunConfig, 
         trust_proxy_headers,
         endpoint_prefix,
         rate_limits,
-        backend,
+        target,
         fields: _,
     } = input;
+    let (remote_url, backend) = match target {
+        Target::Backend(backend) => ("", backend),
+        Target::Remote(url) => (url, Backend::none(transport)),
+    };
     let Backend { image, args, port: target_port, env, volumes, profile, profile_name, replicas } = backend;
     let oidc = referenced.oidc.map(|oidc| incoming::oidc(oidc, referenced));
     let rate_limit_config = rate_limits.map(rate_limit_config);
@@ -69,6 +77,7 @@ fn assemble(input: Input<'_>, referenced: &Referenced<'_>) -> Result<RunConfig, 
         schema_version: RunConfig::SCHEMA_VERSION.to_owned(),
         mcpserver_generation: generation,
         image: image.to_owned(),
+        remote_url: remote_url.to_owned().into(),
         remote_auth_config: outgoing::bearer_token(referenced),
         cmd_args: args.to_vec().into(),
         name: name.to_owned(),
@@ -100,6 +109,7 @@ fn assemble(input: Input<'_>, referenced: &Referenced<'_>) -> Result<RunConfig, 
         validating_webhooks,
         mutating_webhooks,
         endpoint_prefix: endpoint_prefix.unwrap_or_default().to_owned(),
+        header_forward: referenced.headers.map(outgoing::headers),
         embedded_auth_server_config: auth_server::config(namespace, name, referenced),
         scaling_config: scaling(replicas, referenced),
         ..RunConfig::default()

@@ -3,10 +3,10 @@
 use thv_api::kinds::{AwsRoleMapping, AwsSts, TokenExchange};
 use thv_config::Credential;
 use thv_config::outgoing::{AwsStsConfig, HeaderStrategy, RoleMapping, TokenExchangeConfig};
-use thv_config::remote::RemoteAuthConfig;
+use thv_config::remote::{HeaderForwardConfig, RemoteAuthConfig};
 
 use super::Referenced;
-use crate::resolve::ExternalAuthMethod;
+use crate::resolve::{ExternalAuthMethod, Headers, SecretHeaderValue};
 
 const TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:";
 
@@ -43,7 +43,7 @@ pub(super) fn token_exchange(referenced: &Referenced<'_>) -> Option<TokenExchang
 }
 
 /// The whole name of a token type.
-fn token_type(name: &str) -> String {
+pub(crate) fn token_type(name: &str) -> String {
     match name {
         "access_token" | "id_token" | "jwt" => format!("{TOKEN_TYPE}{name}"),
         whole => whole.to_owned(),
@@ -55,6 +55,18 @@ pub(super) fn bearer_token(referenced: &Referenced<'_>) -> Option<RemoteAuthConf
     let ExternalAuthMethod::BearerToken(token) = referenced.external_auth? else { return None };
     let bearer_token = Credential::new(format!("{},target=bearer_token", token.token_secret_ref.name));
     Some(RemoteAuthConfig { bearer_token, ..RemoteAuthConfig::default() })
+}
+
+/// Headers that are added to every request. Those whose values are secrets, by the names under which the pod's
+/// environment has them.
+pub(super) fn headers(headers: &Headers) -> HeaderForwardConfig {
+    let Headers { plain, secret } = headers;
+    let names =
+        secret.iter().map(|(header, SecretHeaderValue { id, secret: _ })| (header.clone(), id.clone()));
+    HeaderForwardConfig {
+        add_plaintext_headers: plain.clone().into(),
+        add_headers_from_secret: names.collect(),
+    }
 }
 
 /// Signatures with credentials of an AWS role.

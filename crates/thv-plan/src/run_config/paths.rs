@@ -54,6 +54,11 @@ pub(super) fn otel_ca(bundle: &CaBundle) -> File {
     File::new(format!("/config/certs/otel/{}", bundle.config_map), &bundle.key)
 }
 
+/// Certificate authorities of a backend, in the pod of a gateway.
+pub(crate) fn entry_ca(entry: &str, bundle: &CaBundle) -> File {
+    File::new(format!("/etc/toolhive/ca-bundles/{entry}"), &bundle.key)
+}
+
 /// A permission profile.
 pub(crate) fn profile(key: &str) -> File {
     File::new(PROFILES, key)

@@ -7,7 +7,7 @@ use super::paths;
 use crate::resolve::Telemetry;
 
 /// Where traces and metrics go.
-pub(super) fn telemetry(telemetry: &Telemetry) -> TelemetryConfig {
+pub(crate) fn telemetry(telemetry: &Telemetry) -> TelemetryConfig {
     let Telemetry { config, service_name, namespace: _, ca_bundle } = telemetry;
     let MCPTelemetryConfigSpec { open_telemetry, prometheus } = &config.spec;
     let common = TelemetryConfig {

@@ -45,6 +45,9 @@ pub(crate) fn wiring(referenced: &Referenced<'_>) -> Wiring {
     if let Some(password) = referenced.session_redis.and_then(|redis| redis.password.as_ref()) {
         wiring.secret_env(env::SESSION_REDIS_PASSWORD, password);
     }
+    for value in referenced.headers.iter().flat_map(|headers| headers.secret.values()) {
+        wiring.secret_env(env::secret(&value.id), &value.secret);
+    }
     wiring.webhooks(referenced);
     wiring.documents(referenced);
     if let Some(server) = referenced.auth_server {
@@ -72,6 +75,11 @@ impl Wiring {
         let items = item.into_iter().map(|(key, file)| (key.to_owned(), file.to_owned())).collect();
         let source = VolumeSource::ConfigMap { name: map.to_owned(), items };
         self.volumes.push(VolumeWiring { name, source, mount: Mount::read_only(folder) });
+    }
+
+    /// The certificate authorities of a backend, for a gateway.
+    pub(crate) fn entry_bundle(&mut self, entry: &str, bundle: &CaBundle) {
+        self.bundle(volumes::entry_ca_bundle(entry), bundle, &paths::entry_ca(entry, bundle));
     }
 
     fn bundle(&mut self, name: String, bundle: &CaBundle, file: &File) {
@@ -114,7 +122,7 @@ impl Wiring {
     fn oidc(&mut self, referenced: &Referenced<'_>) {
         let inline = referenced.oidc.and_then(|oidc| oidc.config.spec.inline.as_ref());
         if let Some(secret) = inline.and_then(|inline| inline.client_secret_ref.as_ref()) {
-            self.secret_env(env::OIDC_CLIENT_SECRET, secret);
+            self.secret_env(referenced.oidc_client_secret.unwrap_or(env::OIDC_CLIENT_SECRET), secret);
         }
         if let Some(bundle) = referenced.oidc_ca_bundle {
             self.bundle(volumes::oidc_ca_bundle(&bundle.config_map), bundle, &paths::oidc_ca(bundle));

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What a new revision changes by itself.
-const REVISION: [&str; 6] = [
+/// What a new revision, or a new digest of what pods run, changes by itself.
+const REVISION: [&str; 7] = [
     ".metadata.annotations.toolhive.stacklok.dev/revision",
     ".metadata.annotations.toolhive.stacklok.dev/content-checksum",
     ".spec.template.metadata.annotations.toolhive.stacklok.dev/runconfig-checksum",
+    ".spec.template.metadata.annotations.toolhive.stacklok.dev/config-hash",
     ".spec.template.metadata.annotations.toolhive.stacklok.dev/mcpserver-generation",
     ".env[THV_MCPSERVER_REVISION].value",
     "runconfig.json.mcpserver_generation",

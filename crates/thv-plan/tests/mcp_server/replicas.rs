@@ -14,7 +14,7 @@ fn without_a_number_the_field_is_not_ours() {
     let mut scene = Scene::of(json!({"transport": "sse"}));
     assert_eq!(applied(&scene), None);
     scene.settle();
-    scene.snapshot.live.deployment.as_mut().unwrap().replicas = 3;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().replicas = 3;
     let plan = scene.plan();
     assert_eq!((plan.scalings.len(), applied(&scene)), (0, None));
     scene.set("image", json!("other"));
@@ -35,7 +35,7 @@ fn a_number_is_authoritative_and_stdio_has_one_at_most() {
         let mut scene = Scene::of(json!({"transport": transport, "replicas": replicas}));
         assert_eq!(applied(&scene), Some(json!(expected)), "{transport} {replicas}");
         scene.settle();
-        scene.snapshot.live.deployment.as_mut().unwrap().replicas = 7;
+        scene.snapshot.live.proxy.deployment.as_mut().unwrap().replicas = 7;
         assert!(scene.plan().scalings.is_empty(), "the apply itself sets it back");
     }
 }
@@ -50,11 +50,11 @@ fn a_number_that_is_given_up_is_parked_first() {
     let [parked] = plan.scalings.as_slice() else { panic!("{:?}", plan.scalings) };
     assert_eq!((parked.kind, parked.name.as_str(), parked.replicas), (Scalable::Deployment, "web", 2));
     assert!(parked.before_children && parked.annotations.is_empty());
-    let live = scene.snapshot.live.deployment.as_ref().unwrap();
+    let live = scene.snapshot.live.proxy.deployment.as_ref().unwrap();
     assert_eq!(parked.identity, live.identity);
     let settled = scene.settle();
     assert!(settled.scalings.is_empty());
-    assert_eq!(scene.snapshot.live.deployment.as_ref().unwrap().replicas, 2);
+    assert_eq!(scene.snapshot.live.proxy.deployment.as_ref().unwrap().replicas, 2);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn stdio_that_someone_scaled_up_is_scaled_back() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
     assert!(scene.plan().scalings.is_empty(), "nothing to do about one");
-    scene.snapshot.live.deployment.as_mut().unwrap().replicas = 3;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().replicas = 3;
     let plan = scene.plan();
     let [back] = plan.scalings.as_slice() else { panic!("{:?}", plan.scalings) };
     assert_eq!((back.kind, back.replicas), (Scalable::Deployment, 1));
@@ -117,7 +117,7 @@ fn several_replicas_want_shared_sessions() {
 #[test]
 fn an_autoscaler_and_a_number_are_a_conflict() {
     let mut scene = Scene::of(json!({"transport": "sse", "replicas": 2}));
-    scene.snapshot.live.autoscalers = vec!["b".to_owned(), "a".to_owned()];
+    scene.snapshot.live.proxy.autoscalers = vec!["b".to_owned(), "a".to_owned()];
     assert_eq!(condition(&scene.status(), "AutoscalerConflict"), Some(("True", "ReplicasSetInSpec")));
     let message = whole_condition(&scene.status(), "AutoscalerConflict").unwrap().message.clone();
     assert!(message.contains("a, b"), "{message}");
@@ -125,7 +125,7 @@ fn an_autoscaler_and_a_number_are_a_conflict() {
     assert_eq!(condition(&scene.status(), "AutoscalerConflict"), None);
     scene.set("transport", json!("stdio"));
     assert_eq!(condition(&scene.status(), "AutoscalerConflict"), Some(("True", "StdioTransportCapAt1")));
-    scene.snapshot.live.autoscalers.clear();
+    scene.snapshot.live.proxy.autoscalers.clear();
     assert_eq!(condition(&scene.status(), "AutoscalerConflict"), None);
 }
 
@@ -166,9 +166,9 @@ fn a_stopped_server_that_is_left_to_others_waits_for_them() {
     scene.set("replicas", Value::Null);
     scene.settle();
     let live = &scene.snapshot.live;
-    assert_eq!(live.deployment.as_ref().unwrap().replicas, 0, "the number stays what it was");
+    assert_eq!(live.proxy.deployment.as_ref().unwrap().replicas, 0, "the number stays what it was");
     assert_eq!(live.backend.as_ref().unwrap().replicas, 0, "and a backend alone is of no use");
-    scene.snapshot.live.deployment.as_mut().unwrap().replicas = 2;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().replicas = 2;
     scene.settle();
     assert_eq!(scene.snapshot.live.backend.as_ref().unwrap().replicas, 3);
 }

@@ -114,7 +114,7 @@ fn an_immediate_restart_that_could_not_be_noted_leaves_the_replacements_alone() 
     scene.annotate(RESTARTED_AT, "2026-11-15T10:00:00Z");
     scene.snapshot.requested.insert(RESTARTED_AT.to_owned(), "2026-11-15T09:00:00Z".parse().unwrap());
     assert_eq!(scene.plan().pods_to_delete.len(), 2);
-    scene.snapshot.live.proxy_pods[0].created = "2026-11-15T09:00:01Z".parse().unwrap();
+    scene.snapshot.live.proxy.pods[0].created = "2026-11-15T09:00:01Z".parse().unwrap();
     let left: Vec<String> = scene.plan().pods_to_delete.into_iter().map(|(name, _)| name).collect();
     assert_eq!(left, ["web-1"]);
 }

@@ -133,7 +133,7 @@ fn a_crash_between_mint_and_apply_does_not_leave_the_old_stamp() {
 fn a_deployment_that_was_deleted_comes_back_under_its_revision() {
     let mut scene = Scene::of(json!({}));
     let before = scene.settle();
-    scene.snapshot.live.deployment = None;
+    scene.snapshot.live.proxy.deployment = None;
     let after = scene.plan();
     assert_eq!((after.revision, after.children), (before.revision, before.children));
 }
@@ -149,6 +149,7 @@ fn a_backend_of_a_later_revision_is_overtaken_and_that_of_another_server_is_not(
         replicas: 1,
         replicas_before_stop: None,
         newest: None,
+        fixed: None,
         rollout: Rollout::default(),
     };
     scene.snapshot.live.backend = Some(backend("someone-else"));
@@ -168,7 +169,7 @@ fn a_stamp_that_is_not_ours_becomes_the_generation_and_ours_never_goes_down() {
     assert_eq!(stamp(&scene.settle()), "2", "no pod sees that edit");
     for foreign in [None, Some(99), Some(0), Some(-1)] {
         let mut scene = scene.clone();
-        scene.snapshot.live.deployment.as_mut().unwrap().stamp = foreign;
+        scene.snapshot.live.proxy.deployment.as_mut().unwrap().stamp = foreign;
         assert_eq!(stamp(&scene.settle()), "3", "{foreign:?}");
         scene.set("image", json!("ghcr.io/example/web:3"));
         assert_eq!(stamp(&scene.settle()), "4", "{foreign:?}");

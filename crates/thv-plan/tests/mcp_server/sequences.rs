@@ -82,7 +82,7 @@ proptest! {
                         scene.annotate(annotations::REVISION, text);
                     }
                 }
-                Happening::DeleteDeployment => scene.snapshot.live.deployment = None,
+                Happening::DeleteDeployment => scene.snapshot.live.proxy.deployment = None,
                 Happening::CrashAfterMint => {
                     if let Some(Decision::Mint(revision)) = scene.plan().revision {
                         scene.annotate(annotations::REVISION, &revision.to_string());
@@ -98,7 +98,7 @@ proptest! {
                     // The proxy brings its backend up, which remembers the number.
                     scene.with_backend(1, 1);
                     scene.snapshot.live.backend.as_mut().unwrap().applied = Some(Token { uid: UID.to_owned(), number });
-                    let stamp = scene.snapshot.live.deployment.as_ref().unwrap().stamp.unwrap();
+                    let stamp = scene.snapshot.live.proxy.deployment.as_ref().unwrap().stamp.unwrap();
                     prop_assert!(stamp >= last_stamp, "{} after {}", stamp, last_stamp);
                     prop_assert!(stamp <= scene.snapshot.generation());
                     (last_stamp, last_number) = (stamp, number);

@@ -57,8 +57,8 @@ fn a_rollout_that_is_stuck_is_not_ready_although_older_pods_serve() {
     // The new pod crashes, and the old one stays.
     scene.settle();
     scene.with_pods(&[PodHealth::Ready, failing("CrashLoopBackOff", Some(2), true)]);
-    scene.snapshot.live.proxy_pods[0].revision = Some("an-older-one".to_owned());
-    let rollout = &mut scene.snapshot.live.deployment.as_mut().unwrap().rollout;
+    scene.snapshot.live.proxy.pods[0].revision = Some("an-older-one".to_owned());
+    let rollout = &mut scene.snapshot.live.proxy.deployment.as_mut().unwrap().rollout;
     (rollout.updated, rollout.available) = (1, 1);
     let (now, message) = phase(&scene);
     assert_eq!(now, "Failed");
@@ -71,9 +71,9 @@ fn a_rollout_that_is_stuck_is_not_ready_although_older_pods_serve() {
     }
 
     // Kubernetes gives up on it.
-    scene.snapshot.live.proxy_pods[1].health = PodHealth::Pending;
+    scene.snapshot.live.proxy.pods[1].health = PodHealth::Pending;
     assert_eq!(phase(&scene).0, "Pending");
-    let rollout = &mut scene.snapshot.live.deployment.as_mut().unwrap().rollout;
+    let rollout = &mut scene.snapshot.live.proxy.deployment.as_mut().unwrap().rollout;
     rollout.gave_up = Some("ProgressDeadlineExceeded".to_owned());
     let (now, message) = phase(&scene);
     assert!(now == "Failed" && message.contains("ProgressDeadlineExceeded"), "{message}");
@@ -114,11 +114,11 @@ fn scaling_is_no_rollout() {
     scene.with_pods(&[PodHealth::Ready]);
     scene.with_backend(1, 1);
     assert_eq!(scene.settle().status.phase.unwrap().as_str(), "Ready");
-    let live = scene.snapshot.live.deployment.as_mut().unwrap();
+    let live = scene.snapshot.live.proxy.deployment.as_mut().unwrap();
     live.replicas = 3;
     live.rollout.observed = false;
     assert_eq!(phase(&scene), ("Ready".to_owned(), "the server runs; 1 of 3 proxies are ready".to_owned()));
-    scene.snapshot.live.deployment.as_mut().unwrap().rollout.available = 0;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().rollout.available = 0;
     assert_eq!(phase(&scene).0, "Pending");
 }
 
@@ -137,7 +137,7 @@ fn the_reason_of_a_failure_does_not_follow_the_order_of_pods() {
     scene.with_pods(&[failing("b", None, true), failing("a", None, true)]);
     scene.settle();
     let one = phase(&scene);
-    scene.snapshot.live.proxy_pods.reverse();
+    scene.snapshot.live.proxy.pods.reverse();
     assert_eq!(one, phase(&scene));
     assert!(one.1.contains("pod web-0: b"), "{}", one.1);
 }
@@ -148,7 +148,7 @@ fn scaled_to_zero_is_stopped_and_not_a_failure() {
     assert_eq!(phase(&scene).0, "Stopped");
     scene.set("replicas", Value::Null);
     scene.settle();
-    scene.snapshot.live.deployment.as_mut().unwrap().replicas = 0;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().replicas = 0;
     assert_eq!(phase(&scene).0, "Stopped", "also when someone else did it");
 }
 
@@ -292,11 +292,11 @@ fn a_group_stops_nothing() {
 fn a_deployment_of_something_else_is_not_taken() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
-    scene.snapshot.live.deployment.as_mut().unwrap().controller = Some("someone-else".to_owned());
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().controller = Some("someone-else".to_owned());
     let plan = scene.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(condition(&plan.status, "SpecValid"), Some(("False", "NameTaken")));
-    scene.snapshot.live.deployment.as_mut().unwrap().controller = None;
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().controller = None;
     assert!(matches!(scene.plan().children, Children::Exactly(_)), "an orphan is adopted");
 }
 

@@ -7,27 +7,6 @@ use thv_config::middleware::{
 
 use super::origin::Origins;
 
-/// Headers that the proxy itself answers for.
-const RESTRICTED: [&str; 17] = [
-    "host",
-    "connection",
-    "keep-alive",
-    "te",
-    "trailer",
-    "upgrade",
-    "http2-settings",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "proxy-connection",
-    "transfer-encoding",
-    "content-length",
-    "forwarded",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-    "x-real-ip",
-];
-
 /// A middleware that cannot be had. The proxy does not start without what the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
@@ -108,7 +87,7 @@ impl Chain {
 fn forwarded(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Unsupported> {
     let malformed = || Unsupported::Malformed(name.to_owned());
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| malformed())?;
-    if RESTRICTED.contains(&header.as_str()) {
+    if thv_config::header::is_restricted(header.as_str()) {
         return Err(Unsupported::Restricted(name.to_owned()));
     }
     if header == http::header::AUTHORIZATION {

@@ -9,15 +9,12 @@ use serde_json::{Map, Value, json};
 use thv_api::names::{annotations, containers};
 use thv_config::{RunConfig, Transport};
 use thv_plan::json::{list, object};
-use thv_plan::strategic_merge::{Schema, merge};
+use thv_plan::pod_template::merged;
 use thv_plan::{Env, EnvValue, Platform, pull_policy, security};
 
 use super::RenderError;
 use super::ports::Ports;
 use crate::birth::Birth;
-
-/// Says in which order the containers are to be.
-const ORDER: &str = "$setElementOrder/containers";
 
 /// Annotations that are not the user's: of the proxy, and of `kubectl rollout restart`, which would be undone.
 const RESERVED: [&str; 2] = [annotations::MCP_SERVER_GENERATION, annotations::KUBECTL_RESTARTED_AT];
@@ -48,11 +45,10 @@ impl Template {
     ) -> Result<Self, RenderError> {
         let base =
             json!({ "spec": { "restartPolicy": "Always", "containers": [{ "name": containers::MCP }] } });
-        let merged = match patch(config, birth)? {
-            Some(patch) => merge(&base, &patch, Schema::POD_TEMPLATE_SPEC)?,
+        let mut merged = match patch(config, birth)? {
+            Some(patch) => merged(&base, patch, containers::MCP)?,
             None => base,
         };
-        let mut merged = cleaned(merged);
         let mut part = |field: &str| match merged.get_mut(field).map(Value::take) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
@@ -77,7 +73,7 @@ impl Template {
 }
 
 /// The patch of the proxy's birth, else that of the configuration.
-fn patch(config: &RunConfig, birth: &Birth) -> Result<Option<Value>, RenderError> {
+fn patch(config: &RunConfig, birth: &Birth) -> Result<Option<Map<String, Value>>, RenderError> {
     let text = birth.pod_patch.as_deref().filter(|text| !text.is_empty());
     let text = text.unwrap_or(&config.k8s_pod_template_patch);
     if text.is_empty() {
@@ -86,46 +82,9 @@ fn patch(config: &RunConfig, birth: &Birth) -> Result<Option<Value>, RenderError
     let patch: Value = serde_json::from_str(text).map_err(|error| {
         RenderError::PatchSyntax(format!("line {}, column {}", error.line(), error.column()))
     })?;
-    let Value::Object(mut patch) = patch else {
-        return Err(RenderError::PatchSyntax("it is something else".to_owned()));
-    };
-    if let Some(spec) = patch.get_mut("spec").and_then(Value::as_object_mut) {
-        keep_order(spec);
-    }
-    Ok(Some(Value::Object(patch)))
-}
-
-/// Containers stay in the order in which the user has them, and that of the server comes last unless it is among them.
-/// Left alone, a merge puts those that are new first.
-fn keep_order(spec: &mut Map<String, Value>) {
-    let Some(items) = spec.get("containers").and_then(Value::as_array).filter(|_| !spec.contains_key(ORDER))
-    else {
-        return;
-    };
-    let mut names = Vec::new();
-    for item in items {
-        match item.get("name").and_then(Value::as_str) {
-            // Whoever uses directives knows what they do.
-            Some(name) if item.get("$patch").is_none() => names.push(name),
-            _ => return,
-        }
-    }
-    if !names.contains(&containers::MCP) {
-        names.push(containers::MCP);
-    }
-    let order = names.into_iter().map(|name| json!({ "name": name })).collect();
-    spec.insert(ORDER.to_owned(), order);
-}
-
-/// Removes what a merge leaves in items that are new: fields that say nothing, and directives.
-fn cleaned(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let kept = fields.into_iter().filter(|(key, value)| !value.is_null() && !key.starts_with('$'));
-            Value::Object(kept.map(|(key, value)| (key, cleaned(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(cleaned).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    match patch {
+        Value::Object(patch) => Ok(Some(patch)),
+        _ => Err(RenderError::PatchSyntax("it is something else".to_owned())),
     }
 }
 
@@ -193,12 +152,7 @@ fn taken_list(fields: &mut Map<String, Value>, field: &str) -> Vec<Value> {
 /// The variables of the patch, then those of the configuration, then those that say how the server is spoken to. What
 /// comes later wins.
 fn environment(patched: Vec<Value>, config: &RunConfig) -> Env {
-    let mut all = Env::default();
-    for entry in patched {
-        if let Some(name) = entry.get("name").and_then(Value::as_str).map(str::to_owned) {
-            all.set(name, EnvValue::Entry(entry));
-        }
-    }
+    let mut all = Env::of(patched);
     for (name, value) in config.env_vars.iter() {
         all.set(name, EnvValue::literal(value));
     }

@@ -1,4 +1,5 @@
-//! The manifests in `examples/configuration` are accepted, valid, and used by the server that comes with each.
+//! The manifests in the folders of `examples` are accepted and valid, and those of configuration are used by the server that
+//! comes with each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,9 +14,9 @@ use super::Operator;
 use super::rules::api_of;
 use crate::fixture::apply;
 
-/// All manifests, by the name of the file.
-fn manifests() -> Result<BTreeMap<String, Vec<Value>>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/configuration");
+/// All manifests of a folder, by the name of the file.
+fn manifests(folder: &str) -> Result<BTreeMap<String, Vec<Value>>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder);
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -25,6 +26,9 @@ fn manifests() -> Result<BTreeMap<String, Vec<Value>>> {
     Ok(all)
 }
 
+/// Kinds that say nothing of themselves.
+const SILENT: [&str; 2] = ["ConfigMap", "Secret"];
+
 /// Whether an object says of itself that all is well, as far as that can be without pods.
 fn is_well(object: &DynamicObject) -> bool {
     let status = &object.data["status"];
@@ -32,7 +36,15 @@ fn is_well(object: &DynamicObject) -> bool {
     let is_about_pods = |condition: &&Value| condition["type"] == "Ready";
     let mut conditions =
         status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
-    let good = ["Valid", "MCPServersChecked", "SpecValid"];
+    let good = [
+        "ConfigurationValid",
+        "FullyApplied",
+        "MCPServersChecked",
+        "OverridesAccepted",
+        "PodTemplateValid",
+        "SpecValid",
+        "Valid",
+    ];
     let is_fine = |condition: &Value| {
         let name = condition["type"].as_str().unwrap_or_default();
         let wants = good.contains(&name) || name.ends_with("Validated");
@@ -41,7 +53,13 @@ fn is_well(object: &DynamicObject) -> bool {
     is_observed && conditions.all(is_fine)
 }
 
-async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Value]) -> Result<()> {
+/// Makes the objects of an example, of which one of these kinds has the name of the file.
+async fn try_out(
+    space: &Space,
+    operator: &Operator,
+    (name, objects): (&str, &[Value]),
+    of: &[&str],
+) -> Result<()> {
     let mut kinds = Vec::new();
     for object in objects {
         let api = api_of(space, object);
@@ -49,8 +67,8 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
         apply(&api, its_name, "user", object).await.with_context(|| format!("{name}.yaml"))?;
         kinds.push((object["kind"].as_str().unwrap_or_default(), api, its_name));
     }
-    ensure!(kinds.iter().any(|(kind, _, its_name)| *kind == "MCPServer" && *its_name == name), "{name}");
-    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| *kind != "Secret") {
+    ensure!(kinds.iter().any(|(kind, ..)| of.contains(kind)), "{name}");
+    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| !SILENT.contains(kind)) {
         let well = wait::until(api, its_name, "it says that all is well", is_well).await;
         let found =
             well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
@@ -64,10 +82,42 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
 async fn every_example_of_configuration_is_valid_and_used() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
-        let all = manifests()?;
-        ensure!(all.len() >= 7, "there is an example for each kind of configuration");
+        let all = manifests("configuration")?;
+        ensure!(all.len() >= 8, "there is an example for each kind of configuration");
         for (name, objects) in &all {
-            try_out(&space, &operator, name, objects).await?;
+            try_out(&space, &operator, (name, objects), &["MCPServer"]).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_example_of_remote_servers_is_valid() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests("remote")?;
+        ensure!(all.len() == 2, "there is an example for each kind");
+        for (name, objects) in &all {
+            try_out(&space, &operator, (name, objects), &["MCPRemoteProxy", "MCPServerEntry"]).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_example_of_a_workload_is_valid_and_applied() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests("workloads")?;
+        ensure!(all.keys().eq(["embedding-server", "registry"]), "{:?}", all.keys());
+        for (name, objects) in &all {
+            try_out(&space, &operator, (name, objects), &["EmbeddingServer", "MCPRegistry"]).await?;
+            let owner = objects.last().context("an example is empty")?;
+            let its_name = owner["metadata"]["name"].as_str().unwrap_or_default();
+            let phase = api_of(&space, owner).get(its_name).await?.data["status"]["phase"].clone();
+            ensure!(phase != "Failed", "{name}");
         }
         Ok(())
     })

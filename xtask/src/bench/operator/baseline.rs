@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use futures::channel::mpsc;
 use futures::{StreamExt, TryStreamExt};
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use thv_api::names::annotations;
 use thv_testbed::client_for;
 
 use super::convergence::{Convergence, Follower};
-use super::fleet::{Fleet, is_server};
+use super::fleet::Fleet;
 use super::render::{Renderer, Work};
 use crate::bench::site::{NAMESPACE, Site};
 use crate::shell::say;
@@ -26,8 +26,8 @@ const MANAGER: &str = "bench";
 /// What a bare client needs.
 pub(super) struct Baseline {
     pub(super) convergence: Convergence,
-    /// How many children a server has.
-    pub(super) children: usize,
+    /// How many children were applied.
+    pub(super) applied: usize,
     /// How many writes were sent.
     pub(super) writes: usize,
 }
@@ -35,7 +35,7 @@ pub(super) struct Baseline {
 /// What was sent for one object.
 #[derive(Clone, Copy, Default)]
 struct Sent {
-    children: usize,
+    applied: usize,
     writes: usize,
 }
 
@@ -50,19 +50,19 @@ pub(super) async fn measure(site: &Site, fleet: Fleet) -> Result<Baseline> {
         // Whoever receives them is there until this has ended.
         fleet.create(site, |object| drop(sender.unbounded_send(object))).await
     };
-    let mut sent: Vec<(bool, Sent)> = Vec::new();
+    let mut sent: Vec<Sent> = Vec::new();
     let sending = async {
         let each = async |object: DynamicObject| {
-            anyhow::Ok((is_server(&object), send(&client, &object, renderer.render(&object)?).await?))
+            send(&client, &object, renderer.render(&object)?).await
         };
         sent = created.map(each).buffer_unordered(AT_ONCE).try_collect().await?;
         Ok(())
     };
-    let convergence = follower.converge(site, fleet.servers, creating, sending).await?;
-    let Some((_, Sent { children, writes: _ })) = sent.iter().find(|(is_server, _)| *is_server) else {
-        bail!("no server was written");
-    };
-    Ok(Baseline { convergence, children: *children, writes: sent.iter().map(|(_, sent)| sent.writes).sum() })
+    let convergence = follower.converge(site, fleet.workloads(), creating, sending).await?;
+    let (applied, writes) = sent.iter().fold((0, 0), |(applied, writes), sent| {
+        (applied + sent.applied, writes + sent.writes)
+    });
+    Ok(Baseline { convergence, applied, writes })
 }
 
 /// Sends the writes for one object.
@@ -89,20 +89,25 @@ async fn send(client: &Client, object: &DynamicObject, work: Work) -> Result<Sen
         objects.patch(&name, &edit, &Patch::Merge(&mark)).await?;
         writes += 1;
     }
+    let mut applied = 0;
     for child in &children {
-        let mut body = child.body().clone();
+        let (mut body, kind) = (child.body().clone(), child.kind());
+        let objects = api(client, kind.api_version(), kind.kind());
+        if let Some(random) = child.random() {
+            body["stringData"] = json!({random.key.as_str(): "made up"});
+            objects.create(&PostParams::default(), &serde_json::from_value(body)?).await?;
+            continue;
+        }
         if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
             // The version of nothing: the write creates, or fails.
             metadata.insert("resourceVersion".to_owned(), "1".into());
         }
-        let kind = child.kind();
-        api(client, kind.api_version(), kind.kind())
-            .patch(child.name(), &apply, &Patch::Apply(&body))
-            .await?;
+        objects.patch(child.name(), &apply, &Patch::Apply(&body)).await?;
+        applied += 1;
     }
     let body = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "status": status});
     objects.patch_status(&name, &apply, &Patch::Apply(&body)).await?;
-    Ok(Sent { children: children.len(), writes: writes + children.len() + 1 })
+    Ok(Sent { applied, writes: writes + children.len() + 1 })
 }
 
 fn api(client: &Client, api_version: &str, kind: &str) -> Api<DynamicObject> {

@@ -11,7 +11,7 @@ use kube::api::ListParams;
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
-use thv_api::kinds::{MCPServer, MCPServerPhase};
+use thv_api::kinds::{MCPServer, MCPServerPhase, VirtualMCPServer};
 use thv_testbed::usage::computed;
 
 use crate::bench::site::Site;
@@ -60,9 +60,11 @@ impl Follower {
     /// Begins to watch.
     pub(super) async fn start(site: &Site) -> Result<Self> {
         let config = watcher::Config::default;
-        let (servers, deployments): (Api<MCPServer>, Api<PartialObjectMeta<Deployment>>) =
-            (site.api(), site.api());
+        let (servers, gateways): (Api<MCPServer>, Api<VirtualMCPServer>) = (site.api(), site.api());
+        let deployments: Api<PartialObjectMeta<Deployment>> = site.api();
         let servers = watcher(servers, config()).map(|event| see(event, server));
+        let gateways = watcher(gateways, config()).map(|event| see(event, gateway));
+        let servers = stream::select(servers, gateways);
         let deployed = |object: &PartialObjectMeta<Deployment>| Seen::Deployment(object.name_any());
         let deployments = watcher(deployments, config()).map(move |event| see(event, deployed));
         let mut follower = Self {
@@ -75,7 +77,7 @@ impl Follower {
             phases: 0,
         };
         let mut begun = 0;
-        while begun < 2 {
+        while begun < 3 {
             begun += usize::from(follower.step().await?);
         }
         Ok(follower)
@@ -171,6 +173,17 @@ fn server(object: &MCPServer) -> Seen {
         version: object.resource_version().and_then(|version| version.parse().ok()).unwrap_or_default(),
         is_observed: observed.is_some() && observed == object.meta().generation,
         phase: status.and_then(|status| status.phase),
+    }
+}
+
+fn gateway(object: &VirtualMCPServer) -> Seen {
+    let observed = object.status.as_ref().and_then(|status| status.observed_generation);
+    Seen::Server {
+        name: object.name_any(),
+        version: object.resource_version().and_then(|version| version.parse().ok()).unwrap_or_default(),
+        is_observed: observed.is_some() && observed == object.meta().generation,
+        // Phases are counted of servers only.
+        phase: None,
     }
 }
 

@@ -18,7 +18,7 @@ fn memory_target(servers: f64) -> f64 {
 }
 
 /// The same with the mixed fleet.
-const MIXED_MEMORY: f64 = 60.0;
+const MIXED_MEMORY: f64 = 90.0;
 
 #[expect(clippy::cast_precision_loss, reason = "nothing that is counted here comes near 2^52")]
 pub(super) fn table(fleet: Fleet, window: Duration, baseline: &Baseline, report: &Report) -> Table {
@@ -45,7 +45,9 @@ pub(super) fn table(fleet: Fleet, window: Duration, baseline: &Baseline, report:
     for (verb, number) in &done.writes {
         let name = format!("of those, {verb}");
         match verb.as_str() {
-            "Apply" => table.at_most(&name, per_server(*number), baseline.children as f64, 3, ""),
+            "Apply" => {
+                table.at_most(&name, per_server(*number), per_server(baseline.applied as u64), 3, "");
+            }
             "ApplyStatus" if !fleet.is_mixed() => {
                 table.at_most(&name, per_server(*number), per_server(*phases as u64), 3, "");
             }

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, stream};
 use kube::api::{ApiResource, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
-use kube::{Api, ResourceExt};
+use kube::Api;
 use serde_json::{Value, json};
-use thv_api::kinds::MCPServer;
+use thv_api::kinds::{MCPServer, VirtualMCPServer};
 
 use crate::bench::site::Site;
 
@@ -20,16 +20,19 @@ pub(super) struct Fleet {
     /// How many of each kind of configuration, shared by the servers.
     configs: usize,
     groups: usize,
+    /// How many virtual servers, each of a group.
+    gateways: usize,
 }
 
 impl Fleet {
     /// Servers that refer to nothing.
     pub(super) const fn plain(servers: usize) -> Self {
-        Self { servers, configs: 0, groups: 0 }
+        Self { servers, configs: 0, groups: 0, gateways: 0 }
     }
 
-    /// Servers that refer to one object of every kind of configuration, and to a group.
-    pub(super) const MIXED: Self = Self { servers: 1_000, configs: 100, groups: 50 };
+    /// Servers that refer to one object of every kind of configuration, and to a group, each of which a virtual server
+    /// offers.
+    pub(super) const MIXED: Self = Self { servers: 1_000, configs: 100, groups: 50, gateways: 50 };
 
     pub(super) const fn is_mixed(self) -> bool {
         self.configs > 0
@@ -37,22 +40,30 @@ impl Fleet {
 
     /// What it is called on the page.
     pub(super) fn title(self) -> String {
-        let Self { servers, configs, groups } = self;
+        let Self { servers, configs, groups, gateways } = self;
         if self.is_mixed() {
-            format!("{servers} servers, {configs} objects of each kind of configuration, {groups} groups")
+            format!(
+                "{servers} servers, {configs} objects of each kind of configuration, {groups} groups, {gateways} virtual \
+                 servers"
+            )
         } else {
             format!("{servers} servers")
         }
     }
 
-    /// Creates what servers refer to, and then the servers, many at once, and hands each over.
+    /// How many objects have a Deployment.
+    pub(super) const fn workloads(self) -> usize {
+        self.servers + self.gateways
+    }
+
+    /// Creates what servers refer to, then the servers, and then those that offer them, many at once, and hands each over.
     pub(super) async fn create(self, site: &Site, mut hand_over: impl FnMut(DynamicObject)) -> Result<()> {
         let create = async |body: Value| {
             let created =
                 api(site, &body).create(&PostParams::default(), &serde_json::from_value(body)?).await;
             created.context("cannot create an object")
         };
-        for objects in [self.shared(), (0..self.servers).map(|number| self.server(number)).collect()] {
+        for objects in [self.shared(), self.all_servers(), (0..self.gateways).map(gateway).collect()] {
             let mut created = stream::iter(objects).map(create).buffer_unordered(AT_ONCE);
             while let Some(object) = created.try_next().await? {
                 hand_over(object);
@@ -67,6 +78,10 @@ impl Fleet {
             (0..self.configs).flat_map(|number| SHARED.iter().map(move |shared| shared.object(number)));
         let groups = (0..self.groups).map(|number| GROUP.object(number));
         configs.chain(groups).collect()
+    }
+
+    pub(super) fn all_servers(self) -> Vec<Value> {
+        (0..self.servers).map(|number| self.server(number)).collect()
     }
 
     /// A server like many: an image, an argument, some environment, resources; and what it shares with others.
@@ -88,6 +103,15 @@ impl Fleet {
             "metadata": {"name": format!("server-{number:05}")}, "spec": spec,
         })
     }
+}
+
+/// A virtual server that offers a group.
+fn gateway(number: usize) -> Value {
+    json!({
+        "apiVersion": VirtualMCPServer::api_version_text(), "kind": "VirtualMCPServer",
+        "metadata": {"name": format!("gateway-{number:03}")},
+        "spec": {"groupRef": {"name": GROUP.name(number)}, "incomingAuth": {"type": "anonymous"}},
+    })
 }
 
 /// A kind that servers refer to.
@@ -181,11 +205,6 @@ fn api(site: &Site, body: &Value) -> Api<DynamicObject> {
     let (group, version) = text("apiVersion").split_once('/').unwrap_or_default();
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, text("kind")));
     site.api_with(&resource)
-}
-
-/// Whether an object is a server.
-pub(super) fn is_server(object: &DynamicObject) -> bool {
-    object.types.as_ref().is_some_and(|types| types.kind == "MCPServer") && !object.name_any().is_empty()
 }
 
 #[cfg(test)]

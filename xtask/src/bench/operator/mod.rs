@@ -111,8 +111,8 @@ const MIXED_PAGE: Page = Page {
 
 const MIXED_METHOD: &str = "\
 As in [bench-operator.md](bench-operator.md), with a fleet in which every server refers to one object of each of the six kinds
-of configuration and to a group. There are 100 of each kind and 50 groups, and they are created first. The bare client writes
-their status once. The operator writes it again when servers begin to refer to them, at most every ten seconds.
+of configuration and to a group. There are 100 of each kind and 50 groups, and they are created first; and 50 virtual servers
+of 20 members each, which are created last and are settled as servers are. The bare client writes every status once. The operator writes it again when servers begin to refer to them, at most every ten seconds.
 ";
 
 const METHOD: &str = "\

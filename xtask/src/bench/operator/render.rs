@@ -9,11 +9,11 @@ use kube::api::DynamicObject;
 use serde_json::{Value, json};
 use thv_api::kinds::{
     MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec, MCPServerSpec,
-    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPServerSpec,
 };
 use thv_api::{Kind, Object};
 use thv_plan::{
-    Child, Children, Decision, Deletion, Plan, Planned, Read, Reference, References, Referent, Settings,
+    AnyObject, Child, Children, Decision, Deletion, Plan, Planned, Read, Reference, References, Referent, Settings,
     Snapshot,
 };
 
@@ -33,12 +33,21 @@ pub(super) struct Work {
 pub(super) struct Renderer {
     /// What servers refer to.
     shared: BTreeMap<Reference, Referent>,
+    /// The servers of each group, by name.
+    members: BTreeMap<String, Vec<(String, Read<Arc<dyn AnyObject>>)>>,
 }
 
 impl Renderer {
     pub(super) fn new(fleet: Fleet) -> Result<Self> {
         let shared = fleet.shared().into_iter().map(referent).collect::<Result<_>>()?;
-        Ok(Self { shared })
+        let mut members: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for server in fleet.all_servers() {
+            let server: Object<MCPServerSpec> = serde_json::from_value(server)?;
+            let group = server.spec.group_ref.as_ref().map(|group| group.name.clone()).unwrap_or_default();
+            let read: Read<Arc<dyn AnyObject>> = Read::Found(Arc::new(server.clone()));
+            members.entry(group).or_default().push((server.name_any(), read));
+        }
+        Ok(Self { shared, members })
     }
 
     /// What the operator would make of a new object.
@@ -54,6 +63,7 @@ impl Renderer {
             MCPTelemetryConfigSpec::KIND => self.work::<MCPTelemetryConfigSpec>(value),
             MCPToolConfigSpec::KIND => self.work::<MCPToolConfigSpec>(value),
             MCPWebhookConfigSpec::KIND => self.work::<MCPWebhookConfigSpec>(value),
+            VirtualMCPServerSpec::KIND => self.work::<VirtualMCPServerSpec>(value),
             other => bail!("nobody looks after a {other}"),
         }
     }
@@ -66,10 +76,16 @@ impl Renderer {
         let created = owner.creation_timestamp().context("an object has no time of creation")?;
         let settings = Settings::default();
         let mut references = References::new();
-        // What servers refer to refers to nothing in turn.
-        for reference in S::refs(&owner, &references, &settings) {
-            let read = self.shared.get(&reference).cloned().map_or(Read::Absent, Read::Found);
-            references.insert(reference, read);
+        loop {
+            let wanted = S::refs(&owner, &references, &settings).into_iter();
+            let missing: Vec<_> = wanted.filter(|reference| !references.contains(reference)).collect();
+            if missing.is_empty() {
+                break;
+            }
+            for reference in missing {
+                let read = self.read(&reference);
+                references.insert(reference, read);
+            }
         }
         let snapshot = Snapshot {
             references,
@@ -97,6 +113,17 @@ impl Renderer {
             children,
             status: json!(status),
         })
+    }
+}
+
+impl Renderer {
+    fn read(&self, reference: &Reference) -> Read<Referent> {
+        match reference {
+            Reference::Referrers { kind: MCPServerSpec::KIND, to } => {
+                Read::Found(Referent::Objects(self.members.get(&to.name).cloned().unwrap_or_default()))
+            }
+            other => self.shared.get(other).cloned().map_or(Read::Absent, Read::Found),
+        }
     }
 }
 

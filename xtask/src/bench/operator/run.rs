@@ -62,8 +62,8 @@ async fn follow(
     let moment = |counts| anyhow::Ok(Moment { counts, memory: memory(id)?, computed: computed(id)? });
     let empty = moment(counts_when(port, "the operator leads", |counts| counts.leads).await?)?;
 
-    let count = fleet.servers;
-    say(&format!("the operator gets {count} servers"));
+    let count = fleet.workloads();
+    say(&format!("the operator gets {} servers", fleet.servers));
     let api = site.api();
     let mut follower = Follower::start(site).await?;
     // The operator works by itself.

@@ -11,13 +11,14 @@ use thv_api::shared::{AuthServerKind, AuthServerRef, OIDCConfigRef};
 use self::delegation::{validate_delegation, validate_fit};
 use self::upstream::validate_upstreams;
 use super::config::{complete, config_hash, read};
+use super::need::check;
 use super::outcome::{Cause, Misfit, Outcome, Unusable};
 use super::url::{Url, web_url_error};
 use super::{external_auth, oidc};
 use crate::invalid::InvalidList;
 use crate::reference::{Reference, References};
 
-pub(super) use self::needs::needs;
+pub(crate) use self::needs::needs;
 pub(crate) use self::upstream::without_identity;
 
 /// Scopes that an authorization server offers when nobody says otherwise.
@@ -228,6 +229,19 @@ pub(crate) fn resolve(
             notes: external_auth::notes(spec),
         })
     })
+}
+
+/// What keeps an authorization server from being used that stands in an object itself. `fits` says what keeps it from
+/// fitting the object.
+pub(crate) fn check_embedded(
+    path: &str,
+    server: &EmbeddedAuthServer,
+    references: &References,
+    fits: impl FnOnce(&EmbeddedAuthServer) -> Result<(), Misfit>,
+) -> Result<(), Unusable> {
+    validate(server).map_err(|invalid| Cause::Invalid.at(path, invalid.to_string()))?;
+    fits(server).map_err(|(cause, text)| cause.at(path, text))?;
+    check(path, &needs(server), references)
 }
 
 fn embedded<'a>(

@@ -9,7 +9,7 @@ use thv_api::shared::SecretKeyRef;
 use crate::resolve::need::Need;
 
 /// The keys that an authorization server needs.
-pub(in crate::resolve) fn needs(server: &EmbeddedAuthServer) -> Vec<Need> {
+pub(crate) fn needs(server: &EmbeddedAuthServer) -> Vec<Need> {
     let EmbeddedAuthServer {
         issuer: _,
         authorization_endpoint_base_url: _,

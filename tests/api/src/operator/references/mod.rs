@@ -2,6 +2,7 @@
 
 mod blocking;
 mod chains;
+mod composite_tool;
 mod fleet;
 mod group;
 mod pairs;
@@ -145,6 +146,14 @@ impl Stage {
         let log = self.requests(mark, kind, name).writes();
         // What has changed by the last one can be seen before it is answered.
         log.iter().filter(|write| matches!(write.answered, None | Some(200..300))).map(text).collect()
+    }
+
+    /// Asserts that the operator has come back to an object because something happened, and never by the clock.
+    fn assert_no_timed_requeue(&self, kind: &str, name: &str) {
+        let output = self.operator.subject.output();
+        let object = format!("{kind} {}/{name}", self.space.namespace());
+        let about = |line: &&str| line.contains("a timed requeue") && line.contains(&object);
+        assert_eq!(output.lines().find(about), None, "{kind} {name}");
     }
 
     fn tail(&self) -> String {

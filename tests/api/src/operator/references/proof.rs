@@ -11,13 +11,6 @@ fn remote(tools: &str) -> Value {
     json!({"remoteUrl": "https://mcp.example.com", "toolConfigRef": {"name": tools}})
 }
 
-/// What the operator has said about requeues of an object, by a clock and not by an event.
-fn timed_requeues(stage: &Stage, name: &str) -> Vec<String> {
-    let output = stage.operator.subject.output();
-    let about = |line: &&str| line.contains("a timed requeue") && line.contains(&format!("/{name}"));
-    output.lines().filter(about).map(str::to_owned).collect()
-}
-
 #[tokio::test]
 async fn a_reference_that_a_silent_watch_does_not_show_keeps_what_it_names() {
     in_namespace(async |space| {
@@ -37,7 +30,7 @@ async fn a_reference_that_a_silent_watch_does_not_show_keeps_what_it_names() {
         referrers.release();
         stage.edit("MCPRemoteProxy", "late", json!({"toolConfigRef": null})).await?;
         stage.gone("MCPToolConfig", "tools").await?;
-        assert_eq!(timed_requeues(&stage, "tools"), Vec::<String>::new());
+        stage.assert_no_timed_requeue("MCPToolConfig", "tools");
         Ok(())
     })
     .await;

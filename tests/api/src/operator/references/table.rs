@@ -15,20 +15,25 @@ type Link = (fn(&str) -> Value, Spec);
 pub(super) struct Referent {
     pub(super) kind: &'static str,
     pub(super) spec: Spec,
-    /// What keeps an object of it. The Go operator's has the same name.
-    pub(super) finalizer: &'static str,
+    /// What the Go operator holds an object of it by. That which keeps it is the same.
+    pub(super) finalizer: Option<&'static str>,
 }
 
 impl Referent {
     pub(super) fn is_group(self) -> bool {
         self.kind == GROUP.kind
     }
+
+    /// Whether an object of it stays while somebody refers to it.
+    pub(super) fn is_kept(self) -> bool {
+        ![COMPOSITE_TOOL.kind, GROUP.kind].contains(&self.kind)
+    }
 }
 
 const AUTHZ: Referent = Referent {
     kind: "MCPAuthzConfig",
     spec: || json!({"type": "cedarv1", "config": {"policies": ["permit(principal, action, resource);"]}}),
-    finalizer: finalizers::MCP_AUTHZ_CONFIG,
+    finalizer: Some(finalizers::MCP_AUTHZ_CONFIG),
 };
 
 const AUTH: Referent = Referent {
@@ -37,7 +42,7 @@ const AUTH: Referent = Referent {
         let exchange = json!({"tokenUrl": "https://login.example.com/token", "audience": "one"});
         json!({"type": "tokenExchange", "tokenExchange": exchange})
     },
-    finalizer: finalizers::MCP_EXTERNAL_AUTH_CONFIG,
+    finalizer: Some(finalizers::MCP_EXTERNAL_AUTH_CONFIG),
 };
 
 const AUTH_SERVER: Referent = Referent {
@@ -51,34 +56,42 @@ const AUTH_SERVER: Referent = Referent {
     ..AUTH
 };
 
-const GROUP: Referent = Referent { kind: "MCPGroup", spec: || json!({}), finalizer: finalizers::MCP_GROUP };
+const COMPOSITE_TOOL: Referent = Referent {
+    kind: "VirtualMCPCompositeToolDefinition",
+    spec: || json!({"name": "tool", "description": "d", "steps": [{"id": "a", "type": "tool", "tool": "one"}]}),
+    finalizer: None,
+};
+
+const GROUP: Referent =
+    Referent { kind: "MCPGroup", spec: || json!({}), finalizer: Some(finalizers::MCP_GROUP) };
 
 const OIDC: Referent = Referent {
     kind: "MCPOIDCConfig",
     spec: || json!({"type": "inline", "inline": {"issuer": "https://login.example.com"}}),
-    finalizer: finalizers::MCP_OIDC_CONFIG,
+    finalizer: Some(finalizers::MCP_OIDC_CONFIG),
 };
 
 const TELEMETRY: Referent = Referent {
     kind: "MCPTelemetryConfig",
     spec: || json!({"openTelemetry": {"enabled": true, "endpoint": "one:4318", "tracing": {"enabled": true}}}),
-    finalizer: finalizers::MCP_TELEMETRY_CONFIG,
+    finalizer: Some(finalizers::MCP_TELEMETRY_CONFIG),
 };
 
 const TOOLS: Referent = Referent {
     kind: "MCPToolConfig",
     spec: || json!({"toolsFilter": ["one"]}),
-    finalizer: finalizers::MCP_TOOL_CONFIG,
+    finalizer: Some(finalizers::MCP_TOOL_CONFIG),
 };
 
 const WEBHOOKS: Referent = Referent {
     kind: "MCPWebhookConfig",
     spec: || json!({"validating": [{"name": "w", "url": "https://hook.example.com"}]}),
-    finalizer: finalizers::MCP_WEBHOOK_CONFIG,
+    finalizer: Some(finalizers::MCP_WEBHOOK_CONFIG),
 };
 
 /// Every kind that others refer to.
-pub(super) const REFERENTS: [Referent; 7] = [AUTHZ, AUTH, GROUP, OIDC, TELEMETRY, TOOLS, WEBHOOKS];
+pub(super) const REFERENTS: [Referent; 8] =
+    [AUTHZ, AUTH, COMPOSITE_TOOL, GROUP, OIDC, TELEMETRY, TOOLS, WEBHOOKS];
 
 /// Somebody who refers to something.
 pub(super) struct Pair {
@@ -101,8 +114,8 @@ impl Pair {
         Self { referrer, link, referent, edit: None }
     }
 
-    const fn seen(mut self, spec: Spec, places: &'static [&'static str]) -> Self {
-        self.edit = Some(Edit { spec, places });
+    const fn seen(mut self, edit: Edit) -> Self {
+        self.edit = Some(edit);
         self
     }
 
@@ -141,49 +154,60 @@ const AUTH_SERVER_REF: Link = (
 const OTHER_GROUP: Link =
     (|name| json!({"groupRef": {"name": name}}), || json!({"groupRef": {"name": "elsewhere"}}));
 
+/// What an edit of each kind changes in the configuration of a proxy that refers to it.
+const TOOLS_EDIT: Edit = Edit {
+    spec: || json!({"toolsFilter": ["two"]}),
+    places: &[
+        "tools_filter[0]",
+        "middleware_configs[tool-filter].parameters.filter_tools[0]",
+        "middleware_configs[tool-call-filter].parameters.filter_tools[0]",
+    ],
+};
+const OIDC_EDIT: Edit = Edit {
+    spec: || json!({"inline": {"clientId": "two"}}),
+    places: &["oidc_config.ClientID", "middleware_configs[auth].parameters.oidc_config.ClientID"],
+};
+const TELEMETRY_EDIT: Edit = Edit {
+    spec: || json!({"openTelemetry": {"endpoint": "two:4318"}}),
+    places: &["telemetry_config.endpoint", "middleware_configs[telemetry].parameters.config.endpoint"],
+};
+const AUTHZ_EDIT: Edit = Edit {
+    spec: || json!({"config": {"role_claim_name": "two"}}),
+    places: &[
+        "authz_config.cedar.role_claim_name",
+        "middleware_configs[authorization].parameters.config_data.cedar.role_claim_name",
+    ],
+};
+const AUTH_EDIT: Edit = Edit {
+    spec: || json!({"tokenExchange": {"audience": "two"}}),
+    places: &[
+        "token_exchange_config.audience",
+        "middleware_configs[tokenexchange].parameters.token_exchange_config.audience",
+    ],
+};
+const WEBHOOKS_EDIT: Edit = Edit {
+    spec: || json!({"validating": [{"name": "w", "url": "https://two.example.com"}]}),
+    places: &[
+        "validating_webhooks[w].url",
+        "middleware_configs[validating-webhook].parameters.webhooks[w].url",
+    ],
+};
+
 /// Every pair.
-pub(super) static PAIRS: [Pair; 24] = [
-    Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(
-        || json!({"toolsFilter": ["two"]}),
-        &[
-            "tools_filter[0]",
-            "middleware_configs[tool-filter].parameters.filter_tools[0]",
-            "middleware_configs[tool-call-filter].parameters.filter_tools[0]",
-        ],
-    ),
-    Pair::new("MCPServer", OIDC_REF, OIDC).seen(
-        || json!({"inline": {"clientId": "two"}}),
-        &["oidc_config.ClientID", "middleware_configs[auth].parameters.oidc_config.ClientID"],
-    ),
-    Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(
-        || json!({"openTelemetry": {"endpoint": "two:4318"}}),
-        &["telemetry_config.endpoint", "middleware_configs[telemetry].parameters.config.endpoint"],
-    ),
-    Pair::new("MCPServer", field!("authzConfigRef"), AUTHZ).seen(
-        || json!({"config": {"role_claim_name": "two"}}),
-        &[
-            "authz_config.cedar.role_claim_name",
-            "middleware_configs[authorization].parameters.config_data.cedar.role_claim_name",
-        ],
-    ),
-    Pair::new("MCPServer", field!("externalAuthConfigRef"), AUTH).seen(
-        || json!({"tokenExchange": {"audience": "two"}}),
-        &[
-            "token_exchange_config.audience",
-            "middleware_configs[tokenexchange].parameters.token_exchange_config.audience",
-        ],
-    ),
-    Pair::new("MCPServer", field!("webhookConfigRef"), WEBHOOKS).seen(
-        || json!({"validating": [{"name": "w", "url": "https://two.example.com"}]}),
-        &["validating_webhooks[w].url", "middleware_configs[validating-webhook].parameters.webhooks[w].url"],
-    ),
+pub(super) static PAIRS: [Pair; 25] = [
+    Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(TOOLS_EDIT),
+    Pair::new("MCPServer", OIDC_REF, OIDC).seen(OIDC_EDIT),
+    Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(TELEMETRY_EDIT),
+    Pair::new("MCPServer", field!("authzConfigRef"), AUTHZ).seen(AUTHZ_EDIT),
+    Pair::new("MCPServer", field!("externalAuthConfigRef"), AUTH).seen(AUTH_EDIT),
+    Pair::new("MCPServer", field!("webhookConfigRef"), WEBHOOKS).seen(WEBHOOKS_EDIT),
     Pair::new("MCPServer", AUTH_SERVER_REF, AUTH_SERVER),
     Pair::new("MCPServer", field!("groupRef"), GROUP),
-    Pair::new("MCPRemoteProxy", field!("toolConfigRef"), TOOLS),
-    Pair::new("MCPRemoteProxy", OIDC_REF, OIDC),
-    Pair::new("MCPRemoteProxy", field!("telemetryConfigRef"), TELEMETRY),
-    Pair::new("MCPRemoteProxy", field!("authzConfigRef"), AUTHZ),
-    Pair::new("MCPRemoteProxy", field!("externalAuthConfigRef"), AUTH),
+    Pair::new("MCPRemoteProxy", field!("toolConfigRef"), TOOLS).seen(TOOLS_EDIT),
+    Pair::new("MCPRemoteProxy", OIDC_REF, OIDC).seen(OIDC_EDIT),
+    Pair::new("MCPRemoteProxy", field!("telemetryConfigRef"), TELEMETRY).seen(TELEMETRY_EDIT),
+    Pair::new("MCPRemoteProxy", field!("authzConfigRef"), AUTHZ).seen(AUTHZ_EDIT),
+    Pair::new("MCPRemoteProxy", field!("externalAuthConfigRef"), AUTH).seen(AUTH_EDIT),
     Pair::new("MCPRemoteProxy", AUTH_SERVER_REF, AUTH_SERVER),
     Pair::new("MCPRemoteProxy", field!("groupRef"), GROUP),
     Pair::new("MCPServerEntry", field!("externalAuthConfigRef"), AUTH),
@@ -236,4 +260,9 @@ pub(super) static PAIRS: [Pair; 24] = [
         AUTH,
     ),
     Pair::new("VirtualMCPServer", OTHER_GROUP, GROUP),
+    Pair::new(
+        "VirtualMCPServer",
+        (|name| json!({"config": {"compositeToolRefs": [{"name": name}]}}), || json!({"config": null})),
+        COMPOSITE_TOOL,
+    ),
 ];

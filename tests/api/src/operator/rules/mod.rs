@@ -9,19 +9,25 @@ mod crash;
 mod fixed_point;
 mod foreign;
 mod lane;
+mod mcp_remote_proxy;
 mod mcp_server;
+mod mcp_server_entry;
 mod memo;
 mod quiet;
 mod single_edit;
 mod withdrawal;
+mod workloads;
 mod world;
 
 pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 9] = [
+pub(super) const CASES: [&Case; 14] = [
+    &mcp_remote_proxy::MCP_REMOTE_PROXY,
     &mcp_server::MCP_SERVER,
+    &mcp_server_entry::MCP_SERVER_ENTRY,
+    &configuration::COMPOSITE_TOOL,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
     &configuration::MCP_GROUP,
@@ -29,6 +35,8 @@ pub(super) const CASES: [&Case; 9] = [
     &configuration::MCP_TELEMETRY_CONFIG,
     &configuration::MCP_TOOL_CONFIG,
     &configuration::MCP_WEBHOOK_CONFIG,
+    &workloads::EMBEDDING_SERVER,
+    &workloads::MCP_REGISTRY,
     &memo::MEMO,
 ];
 
@@ -37,11 +45,13 @@ const STRANGERS: &[&str] = &[
     "configmaps",
     "depots",
     "deployments",
+    "embeddingservers",
     "horizontalpodautoscalers",
     "mcpauthzconfigs",
     "mcpexternalauthconfigs",
     "mcpgroups",
     "mcpoidcconfigs",
+    "mcpregistries",
     "mcpremoteproxies",
     "mcpserverentries",
     "mcptelemetryconfigs",
@@ -55,5 +65,6 @@ const STRANGERS: &[&str] = &[
     "serviceaccounts",
     "services",
     "statefulsets",
+    "virtualmcpcompositetooldefinitions",
     "virtualmcpservers",
 ];

@@ -60,7 +60,7 @@ async fn a_secret_with_random_content_is_created_once_and_never_written_or_read_
         let secrets = space.api::<Secret>();
         stage.depot("d", "localhost/depot:1", "1Gi").await?;
         let first = secrets.get("d-key").await?;
-        assert_eq!(first.data.as_ref().map(|data| data["key"].0.len()), Some(16));
+        assert_eq!(first.data.as_ref().map(|data| data["key"].0.len()), Some(24));
         let about_secrets = |stage: &Stage| -> Vec<String> {
             let all = stage.writes(Mark::default()).into_iter();
             all.filter(|write| write.contains("secrets")).collect()

@@ -1,0 +1,7 @@
+//! What becomes of a `VirtualMCPServer`.
+
+mod auth;
+mod children;
+mod document;
+mod status;
+mod support;
