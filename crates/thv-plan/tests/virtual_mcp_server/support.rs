@@ -183,9 +183,7 @@ fn typed(object: &Value) -> Arc<dyn AnyObject> {
         MCPServerSpec::KIND => read::<MCPServerSpec>(object),
         MCPTelemetryConfigSpec::KIND => read::<MCPTelemetryConfigSpec>(object),
         MCPToolConfigSpec::KIND => read::<MCPToolConfigSpec>(object),
-        VirtualMCPCompositeToolDefinitionSpec::KIND => {
-            read::<VirtualMCPCompositeToolDefinitionSpec>(object)
-        }
+        VirtualMCPCompositeToolDefinitionSpec::KIND => read::<VirtualMCPCompositeToolDefinitionSpec>(object),
         other => panic!("unknown kind {other}"),
     }
 }
@@ -209,7 +207,8 @@ pub(crate) fn server(name: &str, more: Value) -> Value {
 }
 
 pub(crate) fn entry(name: &str, more: Value) -> Value {
-    let mut spec = json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
+    let mut spec =
+        json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
     spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     member("MCPServerEntry", name, spec)
 }
