@@ -48,8 +48,12 @@ const RIGHTS: &[Right] = &[
 ];
 
 /// The kinds that have children.
-const OWNERS: &[&str] =
-    &[kinds::EmbeddingServerSpec::PLURAL, kinds::MCPRegistrySpec::PLURAL, kinds::MCPServerSpec::PLURAL];
+const OWNERS: &[&str] = &[
+    kinds::EmbeddingServerSpec::PLURAL,
+    kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerSpec::PLURAL,
+];
 
 /// The kinds that are looked after: their status and their finalizer are written.
 const PLANNED: &[&str] = &[
@@ -59,6 +63,8 @@ const PLANNED: &[&str] = &[
     kinds::MCPGroupSpec::PLURAL,
     kinds::MCPOIDCConfigSpec::PLURAL,
     kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerEntrySpec::PLURAL,
     kinds::MCPServerSpec::PLURAL,
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
@@ -66,11 +72,7 @@ const PLANNED: &[&str] = &[
 ];
 
 /// The kinds that refer to others and that nobody looks after: they are watched.
-const REFERRERS: &[&str] = &[
-    kinds::MCPRemoteProxySpec::PLURAL,
-    kinds::MCPServerEntrySpec::PLURAL,
-    kinds::VirtualMCPServerSpec::PLURAL,
-];
+const REFERRERS: &[&str] = &[kinds::VirtualMCPServerSpec::PLURAL];
 
 /// Everything that is done with the kinds of the API.
 fn own_kinds() -> Vec<Value> {

@@ -82,7 +82,6 @@ impl Proxied for MCPServerSpec {
         let Self {
             proxy_port,
             resources,
-            service_account,
             pod_template_spec,
             resource_overrides,
             session_affinity,
@@ -101,6 +100,8 @@ impl Proxied for MCPServerSpec {
             webhook_config_ref,
             permission_profile,
             secrets,
+            // The account of the backend. Its pods fail to start without it, and say so better than we could.
+            service_account: _,
             // The route.
             transport: _,
             proxy_mode: _,
@@ -118,7 +119,6 @@ impl Proxied for MCPServerSpec {
         ProxySpec {
             proxy_port: *proxy_port,
             resources: resources.as_ref(),
-            service_account: service_account.as_deref(),
             pod_template_spec: pod_template_spec.as_ref(),
             resource_overrides: resource_overrides.as_ref(),
             session_affinity: *session_affinity,
@@ -195,7 +195,7 @@ impl Proxied for MCPServerSpec {
         conditions::own(findings, observe)
     }
 
-    fn ready(health: &Health<MCPServerPhase>, observe: &Observation<'_>) -> Condition {
+    fn ready(health: &Health<MCPServerPhase>, _: bool, observe: &Observation<'_>) -> Condition {
         let ready = if health.phase == MCPServerPhase::Ready { Ready::Ready } else { Ready::NotReady };
         observe.condition(ready, &health.message)
     }
