@@ -14,7 +14,7 @@ use thv_api::kinds::{
 };
 use thv_api::names::annotations;
 use thv_plan::{
-    Child, ChildKind, Children, ContainerFailure, Decision, Identity, LiveDeployment, LivePod,
+    Child, ChildKind, Children, ContainerFailure, Controller, Decision, Identity, LiveDeployment, LivePod,
     LiveStatefulSet, Plan, PodHealth, PodMaker, Read, Reference, References, Referent, Revision, Rollout,
     Scalable, Settings, Snapshot, Token, mcp_server,
 };
@@ -190,7 +190,7 @@ impl Scene {
             body["metadata"]["annotations"][annotations::REVISION].as_str().unwrap().parse().unwrap();
         self.snapshot.live.proxy.deployment = Some(LiveDeployment {
             identity: before.map_or_else(|| identity("deployment"), |live| live.identity),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller("MCPServer", UID)),
             replicas: applied.unwrap_or(live),
             replicas_are_ours: applied.is_some(),
             revision: Some(revision.clone()),
@@ -237,7 +237,7 @@ impl Scene {
         self.snapshot.live.backend = Some(LiveStatefulSet {
             identity: identity("backend"),
             applied: Some(Token { uid: UID.to_owned(), number }),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller("MCPServer", UID)),
             replicas,
             replicas_before_stop: None,
             newest: Some("new".to_owned()),
@@ -283,6 +283,11 @@ pub(crate) fn example(file: &str) -> Vec<Value> {
 /// Whether a manifest is that of a server, as it is when it does not say.
 pub(crate) fn is_server(object: &Value) -> bool {
     object["kind"].as_str().is_none_or(|kind| kind == "MCPServer")
+}
+
+/// An object with this uid, as what controls another.
+pub(crate) fn controller(kind: &str, uid: &str) -> Controller {
+    Controller { kind: kind.to_owned(), name: "x".to_owned(), uid: uid.to_owned() }
 }
 
 pub(crate) fn identity(uid: &str) -> Identity {
