@@ -35,6 +35,7 @@ mod rules;
 mod scene;
 mod sessions;
 mod signing_keys;
+mod stage;
 mod stamps;
 mod stdio_cap;
 mod steady;
