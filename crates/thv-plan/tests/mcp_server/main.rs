@@ -24,6 +24,9 @@ mod recorded;
 #[path = "../../../../tests/recordings/mod.rs"]
 mod recordings;
 #[cfg(test)]
+#[path = "../scene/reference.rs"]
+mod reference;
+#[cfg(test)]
 mod references;
 #[cfg(test)]
 mod rendering;
@@ -35,6 +38,9 @@ mod restart;
 mod revision;
 #[cfg(test)]
 mod rotation;
+#[cfg(test)]
+#[path = "../scene/mod.rs"]
+mod scene;
 #[cfg(test)]
 mod sequences;
 #[cfg(test)]

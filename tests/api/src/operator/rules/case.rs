@@ -13,12 +13,18 @@ use thv_testbed::{Pattern, Space};
 pub(super) mod edits;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/places.rs"]
 pub(super) mod places;
+#[path = "../../../../../crates/thv-plan/tests/scene/reference.rs"]
+pub(super) mod reference;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
 pub(super) mod references;
 #[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
 pub(super) mod workload_edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_edits.rs"]
+pub(super) mod remote_edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_references.rs"]
+pub(super) mod remote_references;
 
-use references::Reference;
+use reference::Reference;
 
 use crate::operator::{Operator, Program};
 

@@ -9,7 +9,7 @@ use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use thv_testbed::{Mark, Space, wait};
 
-use super::case::references::Reference;
+use super::case::reference::Reference;
 use super::case::{Case, edits, named, places};
 use super::world::{Place, World, is_owned_by, name_of, put};
 use crate::fixture::json_of;

@@ -10,7 +10,7 @@ use futures::future::try_join_all;
 use kube::api::DynamicObject;
 use thv_testbed::Space;
 
-use super::case::references::Reference;
+use super::case::reference::Reference;
 use super::case::{Case, Effects, edits, start};
 use super::lane::{self, Lane};
 use super::world::{World, tail, worlds};
