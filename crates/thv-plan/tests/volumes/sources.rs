@@ -83,21 +83,28 @@ pub(crate) static OF_DEVICES: LazyLock<Vec<Leaf>> = LazyLock::new(|| leaves::<Vo
 
 fn leaves<K: DeserializeOwned + Serialize>(type_: &str) -> Vec<Leaf> {
     let mut ways = Vec::new();
-    find(type_, &mut Vec::new(), &mut ways);
+    find::<K>(type_, &mut Vec::new(), &mut ways);
     ways.into_iter().map(|way| Leaf { values: values::<K>(&way), way }).collect()
 }
 
-fn find(type_: &str, way: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+fn find<K: DeserializeOwned>(type_: &str, way: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
     assert!(way.len() < 20, "the table has a loop: {way:?}");
     for (step, holds) in fields(type_) {
         way.push(step);
-        if holds.is_empty() {
+        if holds.is_empty() || !has_fields::<K>(way) {
             found.push(way.clone());
         } else {
-            find(holds, way, found);
+            find::<K>(holds, way, found);
         }
         way.pop();
     }
+}
+
+/// Whether what is there has fields in JSON, too. A quantity has in Go, and is a text.
+fn has_fields<K: DeserializeOwned>(way: &[Step]) -> bool {
+    let mut document = json!({});
+    *place_in(&mut document, way) = json!({});
+    serde_json::from_value::<K>(document).is_ok()
 }
 
 /// The fields of a type, each with the type of what it holds if that has fields.
