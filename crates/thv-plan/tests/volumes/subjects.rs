@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use thv_api::Object;
 use thv_api::kinds::{
-    EmbeddingServerSpec, MCPGroup, MCPGroupSpec, MCPRegistrySpec, MCPServerSpec, VirtualMCPServerSpec,
+    EmbeddingServerSpec, MCPGroup, MCPGroupSpec, MCPRegistrySpec, MCPRemoteProxySpec, MCPServerSpec,
+    VirtualMCPServerSpec,
 };
 use thv_plan::{
     ChildKind, Children, LiveDeployment, LivePod, LiveStatefulSet, Observe, Planned, PodSelector, Read,
@@ -23,7 +24,7 @@ pub(crate) struct Subject {
 }
 
 /// All of them. The template of an `MCPServer` is for its backend, and what is applied holds it as an argument.
-pub(crate) const SUBJECTS: [Subject; 4] = [
+pub(crate) const SUBJECTS: [Subject; 5] = [
     Subject {
         kind: "VirtualMCPServer",
         container: "vmcp",
@@ -46,6 +47,14 @@ pub(crate) const SUBJECTS: [Subject; 4] = [
         kind: "MCPRegistry",
         container: "registry-api",
         applied: |template| registry(json!({"podTemplateSpec": template})),
+    },
+    Subject {
+        kind: "MCPRemoteProxy",
+        container: "toolhive",
+        applied: |template| {
+            let spec = json!({"remoteUrl": "https://mcp.example.com", "podTemplateSpec": template});
+            applied::<MCPRemoteProxySpec>(spec, ChildKind::Deployment)
+        },
     },
     Subject {
         kind: "MCPServer",

@@ -110,8 +110,9 @@ where
 
 /// Whether a proxy has made it, ours or Go's.
 fn is_proxys<K: Resource<DynamicType = ()>>(object: &K) -> bool {
-    let is_proxy =
-        |name: &String| [field_managers::PROXY_RUNNER, field_managers::GO_PROXY_RUNNER].contains(&name.as_str());
+    let is_proxy = |name: &String| {
+        [field_managers::PROXY_RUNNER, field_managers::GO_PROXY_RUNNER].contains(&name.as_str())
+    };
     K::kind(&()) == "StatefulSet" && managers(object).iter().any(is_proxy)
 }
 

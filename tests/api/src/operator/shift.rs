@@ -48,6 +48,13 @@ pub(super) const REGISTRY: Pods = Pods {
     spec: || json!({"configYAML": "sources: []"}),
 };
 
+pub(super) const REMOTE_PROXY: Pods = Pods {
+    kind: "MCPRemoteProxy",
+    workload: ("Deployment", "s"),
+    container: "toolhive",
+    spec: || json!({"remoteUrl": "https://mcp.example.com"}),
+};
+
 impl Pods {
     /// Places in the pod template.
     pub(super) fn places<const N: usize>(&self, all: [&str; N]) -> Places {
@@ -158,7 +165,7 @@ impl Stage {
 }
 
 /// Whether a place changes whenever pods do, with what tells one revision from another.
-fn is_mark(place: &str) -> bool {
+pub(super) fn is_mark(place: &str) -> bool {
     let on_objects = [
         annotations::CONFIG_HASH,
         annotations::CONTENT_CHECKSUM,

@@ -30,7 +30,11 @@ impl Stage {
     }
 
     /// The same with these environment variables and arguments.
-    pub(super) async fn start_with(space: &Space, environment: &BTreeMap<&str, &str>, more: &[&str]) -> Result<Self> {
+    pub(super) async fn start_with(
+        space: &Space,
+        environment: &BTreeMap<&str, &str>,
+        more: &[&str],
+    ) -> Result<Self> {
         Box::pin(Program::Shipped.prepare(space)).await?;
         let passes = Passes::new()?;
         let address = passes.address();

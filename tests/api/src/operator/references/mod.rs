@@ -3,6 +3,7 @@
 mod blocking;
 mod chains;
 mod fleet;
+mod gateway;
 mod group;
 mod pairs;
 mod proof;

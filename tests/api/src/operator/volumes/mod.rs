@@ -5,6 +5,7 @@
 mod reads;
 mod referenced;
 mod rotation;
+mod siblings;
 mod template;
 
 use anyhow::Result;
@@ -12,11 +13,11 @@ use serde_json::{Value, json};
 use thv_testbed::Space;
 
 use super::rollout::{config_map, secret};
-use super::shift::{EMBEDDING_SERVER, Pods, REGISTRY, VIRTUAL_SERVER};
+use super::shift::{EMBEDDING_SERVER, Pods, REGISTRY, REMOTE_PROXY, VIRTUAL_SERVER};
 use super::stage::{Stage, with};
 
 /// The kinds whose pods take a template of the user's.
-const TEMPLATED: [Pods; 3] = [VIRTUAL_SERVER, EMBEDDING_SERVER, REGISTRY];
+const TEMPLATED: [Pods; 4] = [VIRTUAL_SERVER, EMBEDDING_SERVER, REGISTRY, REMOTE_PROXY];
 
 /// An identity provider with certificate authorities from this ConfigMap.
 fn oidc(map: &str, key: &str) -> Value {

@@ -1,12 +1,11 @@
 //! Volumes of the user's pod template.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 use thv_testbed::in_namespace;
 
 use super::super::difference::Places;
 use super::super::shift::Pods;
-use super::{TEMPLATED, with_fields};
+use super::{EMBEDDING_SERVER, REGISTRY, REMOTE_PROXY, TEMPLATED, VIRTUAL_SERVER, with, with_fields};
 
 /// A template with this volume, and a mount of it in the container of ours.
 fn template(pods: &Pods, volume: &Value, mount: &Value) -> Value {
@@ -16,7 +15,7 @@ fn template(pods: &Pods, volume: &Value, mount: &Value) -> Value {
 }
 
 fn config_map(more: &Value) -> Value {
-    super::with(json!({"name": "a"}), more)
+    with(json!({"name": "a"}), more)
 }
 
 /// A step of an edit: the source of the volume, the mount, and where that is seen.
@@ -24,10 +23,8 @@ type Step = (Value, Value, &'static [&'static str]);
 
 /// One detail after the other.
 fn steps() -> Vec<Step> {
-    let mount = |more: Value| super::with(json!({"mountPath": "/extra"}), &more);
+    let mount = |more: Value| with(json!({"mountPath": "/extra"}), &more);
     let file = |key: &str, path: &str| json!({"items": [{"key": key, "path": path}]});
-    let (volume, seen) = ("volumes[extra]", "volumeMounts[/extra]");
-    let _ = (volume, seen);
     vec![
         (json!({"configMap": config_map(&json!({"name": "b"}))}), mount(json!({})), &["volumes[extra].configMap.name"]),
         (
@@ -88,8 +85,8 @@ fn seen(pods: &Pods, all: &[&str]) -> Places {
 
 async fn goes_through(pods: &Pods) {
     in_namespace(async |space| {
-        let volume = |source: &Value| super::with(json!({"name": "extra"}), source);
-        let mounted = |mount: &Value| super::with(json!({"name": "extra"}), mount);
+        let volume = |source: &Value| with(json!({"name": "extra"}), source);
+        let mounted = |mount: &Value| with(json!({"name": "extra"}), mount);
         let first = template(
             pods,
             &volume(&json!({"configMap": {"name": "a"}})),
@@ -109,17 +106,22 @@ async fn goes_through(pods: &Pods) {
 
 #[tokio::test]
 async fn s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_a_virtual_server() {
-    goes_through(&TEMPLATED[0]).await;
+    goes_through(&VIRTUAL_SERVER).await;
 }
 
 #[tokio::test]
 async fn s4_11_s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_an_embedding_server() {
-    goes_through(&TEMPLATED[1]).await;
+    goes_through(&EMBEDDING_SERVER).await;
 }
 
 #[tokio::test]
 async fn s4_11_s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_a_registry() {
-    goes_through(&TEMPLATED[2]).await;
+    goes_through(&REGISTRY).await;
+}
+
+#[tokio::test]
+async fn s4_11_s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_a_remote_proxy() {
+    goes_through(&REMOTE_PROXY).await;
 }
 
 /// A template with volumes of which the API server fills in much, and a container before ours.
@@ -153,26 +155,20 @@ fn defaulted(pods: &Pods) -> Value {
     }}})
 }
 
-async fn is_fixed(pods: &Pods) -> Result<()> {
-    in_namespace(async |space| {
-        let mut stage = with_fields(&space, pods, &defaulted(pods)).await?;
-        stage.assert_fixed(pods).await?;
-        // Containers in another order are another pod template, once.
-        let mut other = defaulted(pods);
-        other["podTemplateSpec"]["spec"]["containers"].as_array_mut().unwrap().reverse();
-        stage.change(pods, other).await?;
-        stage.assert_fixed(pods).await
-    })
-    .await;
-    Ok(())
-}
-
 #[tokio::test]
-async fn s4_04_s4_11_what_the_api_server_fills_in_and_sidecars_cause_no_write() -> Result<()> {
+async fn s4_04_s4_11_what_the_api_server_fills_in_and_sidecars_cause_no_write() {
     for pods in &TEMPLATED {
-        is_fixed(pods).await?;
+        in_namespace(async |space| {
+            let mut stage = with_fields(&space, pods, &defaulted(pods)).await?;
+            stage.assert_fixed(pods).await?;
+            // Containers in another order are another pod template, once.
+            let mut other = defaulted(pods);
+            other["podTemplateSpec"]["spec"]["containers"].as_array_mut().unwrap().reverse();
+            stage.change(pods, other).await?;
+            stage.assert_fixed(pods).await
+        })
+        .await;
     }
-    Ok(())
 }
 
 #[tokio::test]
