@@ -70,8 +70,8 @@ pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use lenient::named_targets;
 pub use live::{
-    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth,
-    PodMaker, PodSelector, Rollout,
+    ContainerFailure, Controller, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe,
+    PodHealth, PodMaker, PodSelector, Rollout,
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};

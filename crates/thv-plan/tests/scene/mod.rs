@@ -14,7 +14,7 @@ use thv_api::kinds::{
 use thv_api::names::annotations;
 use thv_api::{Kind, Object};
 use thv_plan::{
-    Child, ChildKind, Children, ContainerFailure, Decision, Identity, LiveDeployment, LivePod, LiveWorkload,
+    Child, ChildKind, Children, ContainerFailure, Controller, Decision, Identity, LiveDeployment, LivePod, LiveWorkload,
     Plan, Planned, PodHealth, PodMaker, Read, Reference, References, Referent, Revision, Rollout, Scalable,
     Scaling, Settings, Snapshot, Token,
 };
@@ -205,7 +205,7 @@ impl<S: Subject> Scene<S> {
             body["metadata"]["annotations"][annotations::REVISION].as_str().unwrap().parse().unwrap();
         self.workload().deployment = Some(LiveDeployment {
             identity: before.map_or_else(|| identity("deployment"), |live| live.identity),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller(S::KIND, UID)),
             replicas: applied.unwrap_or(live),
             replicas_are_ours: applied.is_some(),
             revision: Some(revision.clone()),
@@ -266,6 +266,11 @@ pub(crate) fn failing(reason: &str, exit_code: Option<i32>, needs_help: bool) ->
 pub(crate) fn example(file: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(folder("examples").join(file)).unwrap();
     serde_saphyr::from_multiple(&text).unwrap()
+}
+
+/// An object `x` with this uid, as what controls another.
+pub(crate) fn controller(kind: &str, uid: &str) -> Controller {
+    Controller { kind: kind.to_owned(), name: "x".to_owned(), uid: uid.to_owned() }
 }
 
 pub(crate) fn identity(uid: &str) -> Identity {

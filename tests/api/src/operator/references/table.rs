@@ -109,6 +109,13 @@ pub(super) struct Edit {
     pub(super) places: &'static [&'static str],
 }
 
+impl Edit {
+    /// The same edit, seen elsewhere.
+    const fn at(self, places: &'static [&'static str]) -> Self {
+        Self { spec: self.spec, places }
+    }
+}
+
 impl Pair {
     const fn new(referrer: &'static str, link: Link, referent: Referent) -> Self {
         Self { referrer, link, referent, edit: None }
@@ -130,6 +137,14 @@ impl Pair {
             _ => with(elsewhere, &json!({"incomingAuth": {"type": "anonymous"}})),
         };
         with(needed, &(self.link.0)(name))
+    }
+
+    /// The ConfigMap with the configuration of a referrer of this name, and the file in it.
+    pub(super) fn config(&self, name: &str) -> (String, &'static str) {
+        match self.referrer {
+            "VirtualMCPServer" => (format!("{name}-vmcp-config"), "config.yaml"),
+            _ => (format!("{name}-runconfig"), "runconfig.json"),
+        }
     }
 
     /// What takes the reference back.
@@ -219,7 +234,8 @@ pub(super) static PAIRS: [Pair; 25] = [
             || json!({"config": null}),
         ),
         TOOLS,
-    ),
+    )
+    .seen(TOOLS_EDIT.at(&["aggregation.tools[0].filter[0]"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -227,7 +243,8 @@ pub(super) static PAIRS: [Pair; 25] = [
             || json!({"incomingAuth": {"type": "anonymous", "oidcConfigRef": null}}),
         ),
         OIDC,
-    ),
+    )
+    .seen(OIDC_EDIT.at(&["incomingAuth.oidc.clientId"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -235,8 +252,10 @@ pub(super) static PAIRS: [Pair; 25] = [
             || json!({"incomingAuth": {"authzConfigRef": null}}),
         ),
         AUTHZ,
-    ),
-    Pair::new("VirtualMCPServer", field!("telemetryConfigRef"), TELEMETRY),
+    )
+    .seen(AUTHZ_EDIT.at(&["incomingAuth.authz.roleClaimName"])),
+    Pair::new("VirtualMCPServer", field!("telemetryConfigRef"), TELEMETRY)
+        .seen(TELEMETRY_EDIT.at(&["telemetry.endpoint"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -247,7 +266,8 @@ pub(super) static PAIRS: [Pair; 25] = [
             || json!({"outgoingAuth": null}),
         ),
         AUTH,
-    ),
+    )
+    .seen(AUTH_EDIT.at(&["outgoingAuth.default.tokenExchange.audience"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -258,7 +278,8 @@ pub(super) static PAIRS: [Pair; 25] = [
             || json!({"outgoingAuth": {"backends": null}}),
         ),
         AUTH,
-    ),
+    )
+    .seen(AUTH_EDIT.at(&["outgoingAuth.backends.one.tokenExchange.audience"])),
     Pair::new("VirtualMCPServer", OTHER_GROUP, GROUP),
     Pair::new(
         "VirtualMCPServer",
