@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use thv_api::kinds::MCPServerSpec;
+use thv_api::Kind;
 use thv_plan::{Children, Plan};
 
 use crate::places::{compare, compare_maps, fold};
 
 /// The fields of children, and of the status, that differ. What follows from a new revision is one line.
-pub(crate) fn differences(before: &Plan<MCPServerSpec>, after: &Plan<MCPServerSpec>) -> BTreeSet<String> {
+pub(crate) fn differences<S: Kind>(before: &Plan<S>, after: &Plan<S>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     match (&before.children, &after.children) {
         (Children::Exactly(one), Children::Exactly(other)) => {
@@ -24,7 +24,7 @@ pub(crate) fn differences(before: &Plan<MCPServerSpec>, after: &Plan<MCPServerSp
             all.insert("not applied".to_owned());
         }
     }
-    let status = |plan: &Plan<MCPServerSpec>| serde_json::to_value(&plan.status).unwrap();
+    let status = |plan: &Plan<S>| serde_json::to_value(&plan.status).unwrap();
     compare(&status(before), &status(after), "status", &mut all);
     fold(all)
 }

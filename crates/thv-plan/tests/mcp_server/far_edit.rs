@@ -13,7 +13,8 @@ use thv_config::authz::{CedarConfig, PdpConfig, PdpContext, PdpHttp};
 
 use crate::difference::differences;
 use crate::edits::{far_another, leaves};
-use crate::references::{REFERENCES, Reference};
+use crate::reference::Reference;
+use crate::references::REFERENCES;
 use crate::single_edit::objects;
 use crate::support::{Scene, assert_on_file, folder};
 

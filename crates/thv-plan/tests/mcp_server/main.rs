@@ -24,6 +24,9 @@ mod recorded;
 #[path = "../../../../tests/recordings/mod.rs"]
 mod recordings;
 #[cfg(test)]
+#[path = "../scene/reference.rs"]
+mod reference;
+#[cfg(test)]
 mod references;
 #[cfg(test)]
 mod rendering;

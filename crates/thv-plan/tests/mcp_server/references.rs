@@ -1,31 +1,6 @@
 //! Which objects of the examples refer to which others. The tests against an API server use the same list.
 
-/// An object that another one refers to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reference {
-    /// The name of the object that refers.
-    pub(crate) owner: &'static str,
-    /// Where it names the other one.
-    pub(crate) place: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) name: &'static str,
-}
-
-impl Reference {
-    /// How a leaf of the object is called on the list.
-    pub(crate) fn title(&self, leaf: &str) -> String {
-        format!("{} {} {leaf}", self.kind, self.name)
-    }
-}
-
-const fn refers(
-    owner: &'static str,
-    place: &'static str,
-    kind: &'static str,
-    name: &'static str,
-) -> Reference {
-    Reference { owner, place, kind, name }
-}
+use super::reference::{Reference, refers};
 
 /// Everything that a server can refer to and that has leaves which matter.
 pub(crate) const REFERENCES: &[Reference] = &[

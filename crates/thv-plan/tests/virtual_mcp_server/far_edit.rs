@@ -1,0 +1,69 @@
+//! Every leaf of what virtual servers refer to, and of the members of their groups, changed alone: exactly which fields
+//! follow.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::difference::differences;
+use crate::edits::{far_another, leaves};
+use crate::reference::Reference;
+use crate::scene::{assert_on_file, folder};
+use crate::single_edit::{objects, world};
+use crate::support::typed;
+use crate::virtual_edits::special;
+use crate::virtual_references::REFERENCES;
+
+/// Leaves of what is referred to that change nothing, by how their titles begin, and why.
+const IDLE: &[(&str, &str)] = &[
+    ("MCPServer crew-web /spec/image", "a virtual server calls the proxy, and does not care what is behind it"),
+    ("MCPServer crew-web /spec/trustProxyHeaders", "it is an affair of the proxy"),
+    ("MCPServer crew-web /spec/sessionAffinity", "it is an affair of the proxy"),
+    ("MCPServer crew-web /spec/proxyMode", "only a stdio server has a mode of its own"),
+    ("MCPRemoteProxy crew-far /spec/allowPrivateEndpoint", "it is an affair of the proxy"),
+    ("MCPRemoteProxy crew-far /spec/trustProxyHeaders", "it is an affair of the proxy"),
+    ("MCPRemoteProxy crew-far /spec/sessionAffinity", "it is an affair of the proxy"),
+    ("MCPServerEntry crew-ctx /spec/allowPrivateEndpoint", "the address is a public one"),
+    ("EmbeddingServer crew-vectors /spec/image", "a virtual server knows it by its address"),
+    ("EmbeddingServer crew-vectors /spec/model", "a virtual server knows it by its address"),
+    ("EmbeddingServer crew-vectors /spec/replicas", "a virtual server knows it by its address"),
+];
+
+/// The object of a reference, with the defaults that the API server gives it.
+fn far(objects: &[Value], Reference { owner: _, place: _, kind, name }: &Reference) -> Value {
+    let mut all = objects.iter();
+    let object = all.find(|object| object["kind"] == *kind && object["metadata"]["name"] == *name).unwrap();
+    let mut defaulted = typed(object).1;
+    defaulted["kind"] = (*kind).into();
+    defaulted["status"] = object["status"].clone();
+    defaulted
+}
+
+#[test]
+fn every_leaf_of_what_a_virtual_server_refers_to_has_exactly_its_effects() {
+    let objects = objects();
+    let mut lines = String::new();
+    for reference in REFERENCES {
+        let mut converged = world(reference.owner);
+        let before = converged.settle();
+        let original = far(&objects, reference);
+        let mut all = Vec::new();
+        leaves(&original["spec"], "/spec", &mut all);
+        for leaf in all {
+            let mut changed = original.clone();
+            let value = changed.pointer_mut(&leaf).unwrap();
+            *value = special(&leaf, value).unwrap_or_else(|| far_another(&leaf, value));
+            let mut world = converged.clone();
+            world.put(changed);
+            let found = differences(&before, &world.plan());
+            let title = reference.title(&leaf);
+            let idle = IDLE.iter().find(|(idle, _)| title.starts_with(idle)).filter(|_| found.is_empty());
+            assert!(!found.is_empty() || idle.is_some(), "{title} changes nothing");
+            writeln!(lines, "{title}").unwrap();
+            for line in idle.map(|(_, reason)| format!("nothing: {reason}")).into_iter().chain(found) {
+                writeln!(lines, "    {line}").unwrap();
+            }
+        }
+    }
+    assert_on_file(&folder("golden").join("virtual-far.txt"), &lines);
+}
