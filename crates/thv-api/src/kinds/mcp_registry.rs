@@ -118,3 +118,19 @@ string_enum! {
         Terminating = "Terminating",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_of_a_deprecated_kind_warns() {
+        let warnings: Vec<_> = crate::crd::<MCPRegistrySpec>()
+            .spec
+            .versions
+            .into_iter()
+            .map(|version| (version.deprecated, version.deprecation_warning))
+            .collect();
+        assert_eq!(warnings, vec![(Some(true), Some(DEPRECATION.to_owned())); 2]);
+    }
+}

@@ -13,7 +13,7 @@ mod planned;
 mod pod;
 mod status;
 
-use thv_api::kinds::EmbeddingServerSpec;
+use thv_api::kinds::{EmbeddingServerPhase, EmbeddingServerSpec};
 use thv_api::names::children::embedding_server;
 
 pub use self::live::Live;
@@ -41,14 +41,14 @@ pub fn plan(snapshot: &Snapshot<EmbeddingServerSpec>) -> Plan<EmbeddingServerSpe
     }
 }
 
-/// Pods that run may be replaced after any edit. So that none of the children is applied if another one is refused, all of
-/// them are tried without effect then.
+/// Pods that run may be replaced after any edit, as long as it has not been applied. So that none of the children is applied
+/// if another one is refused, all of them are tried without effect then.
 fn disruption(snapshot: &Snapshot<EmbeddingServerSpec>) -> Disruption {
-    let observed = snapshot.owner.status.as_ref().and_then(|status| status.observed_generation);
-    match stateful_set_of(snapshot) {
-        Some(_) if observed != Some(snapshot.generation()) => Disruption::Edited,
-        Some(_) | None => Disruption::None,
-    }
+    let is_applied = snapshot.owner.status.as_ref().is_some_and(|status| {
+        let has_failed = status.phase == Some(EmbeddingServerPhase::Failed);
+        status.observed_generation == Some(snapshot.generation()) && !has_failed
+    });
+    if stateful_set_of(snapshot).is_none() || is_applied { Disruption::None } else { Disruption::Edited }
 }
 
 /// The StatefulSet of a server, unless it belongs to something else.

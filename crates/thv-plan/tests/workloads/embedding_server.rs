@@ -1,8 +1,11 @@
 //! What is particular to an `EmbeddingServer`.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use thv_api::conditions::Observation;
 use thv_api::kinds::{EmbeddingServerPhase, EmbeddingServerSpec};
-use thv_plan::{ChildKind, Children, Disruption, PodHealth};
+use thv_plan::{ChildKind, Children, Disruption, Failure, Planned as _, PodHealth};
 
 use crate::support::{
     Scene, UID, child, children, condition, container, differences, failing, whole_condition,
@@ -181,4 +184,9 @@ fn an_edit_is_tried_without_effect_first_where_pods_run() {
     scene.edit(|spec| spec["port"] = json!(9000));
     assert_eq!(scene.plan().disruption, Disruption::Edited);
     assert_eq!(children(&scene.plan()).len(), 2);
+    let failure = Failure::Refused("no".to_owned());
+    let observation = Observation::new(2, scene.snapshot.now, &[]);
+    let refused = EmbeddingServerSpec::failing_status(None, &observation, &failure);
+    Arc::make_mut(&mut scene.snapshot.owner).status = Some(refused);
+    assert_eq!(scene.plan().disruption, Disruption::Edited, "and again when it was refused");
 }

@@ -1,4 +1,5 @@
-//! The manifests in `examples/configuration` are accepted, valid, and used by the server that comes with each.
+//! The manifests in `examples/configuration` are accepted, valid, and used by the server that comes with each. Those in
+//! `examples/workloads` are accepted and applied.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,9 +14,9 @@ use super::Operator;
 use super::rules::api_of;
 use crate::fixture::apply;
 
-/// All manifests, by the name of the file.
-fn manifests() -> Result<BTreeMap<String, Vec<Value>>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/configuration");
+/// All manifests of a folder, by the name of the file.
+fn manifests(folder: &str) -> Result<BTreeMap<String, Vec<Value>>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder);
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -32,7 +33,8 @@ fn is_well(object: &DynamicObject) -> bool {
     let is_about_pods = |condition: &&Value| condition["type"] == "Ready";
     let mut conditions =
         status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
-    let good = ["Valid", "MCPServersChecked", "SpecValid"];
+    let good =
+        ["FullyApplied", "MCPServersChecked", "OverridesAccepted", "PodTemplateValid", "SpecValid", "Valid"];
     let is_fine = |condition: &Value| {
         let name = condition["type"].as_str().unwrap_or_default();
         let wants = good.contains(&name) || name.ends_with("Validated");
@@ -49,8 +51,7 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
         apply(&api, its_name, "user", object).await.with_context(|| format!("{name}.yaml"))?;
         kinds.push((object["kind"].as_str().unwrap_or_default(), api, its_name));
     }
-    ensure!(kinds.iter().any(|(kind, _, its_name)| *kind == "MCPServer" && *its_name == name), "{name}");
-    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| *kind != "Secret") {
+    for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| !["ConfigMap", "Secret"].contains(kind)) {
         let well = wait::until(api, its_name, "it says that all is well", is_well).await;
         let found =
             well.with_context(|| format!("{name}.yaml; the operator wrote:\n{}", operator.subject.output()))?;
@@ -64,10 +65,31 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
 async fn every_example_of_configuration_is_valid_and_used() {
     in_namespace(async |space| {
         let operator = Operator::start(&space).await?;
-        let all = manifests()?;
+        let all = manifests("configuration")?;
         ensure!(all.len() >= 7, "there is an example for each kind of configuration");
         for (name, objects) in &all {
+            let is_server =
+                |object: &Value| object["kind"] == "MCPServer" && object["metadata"]["name"] == name.as_str();
+            ensure!(objects.iter().any(is_server), "{name}");
             try_out(&space, &operator, name, objects).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_example_of_a_workload_is_valid_and_applied() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests("workloads")?;
+        ensure!(all.keys().eq(["embedding-server", "registry"]), "{:?}", all.keys());
+        for (name, objects) in &all {
+            try_out(&space, &operator, name, objects).await?;
+            let owner = objects.last().context("an example is empty")?;
+            let its_name = owner["metadata"]["name"].as_str().unwrap_or_default();
+            let phase = api_of(&space, owner).get(its_name).await?.data["status"]["phase"].clone();
+            ensure!(phase != "Failed", "{name}");
         }
         Ok(())
     })

@@ -23,12 +23,12 @@ use crate::crds;
 use crate::fixture::{json_of, managers};
 
 /// The field manager of the Go operator.
-const GO: &str = "thv-operator";
+pub(super) const GO: &str = "thv-operator";
 /// An annotation that the Go operator leaves on Deployments, and that nothing depends on any more.
 const STALE: &str = "toolhive.stacklok.io/podtemplatespec-hash";
 
-/// One recorded object of the server `plain-stdio`.
-fn object(plural: &str, name: &str) -> Result<Value> {
+/// One recorded object.
+pub(super) fn object(plural: &str, name: &str) -> Result<Value> {
     let mut all = recordings::recorded(plural).into_iter();
     let found = all.find(|object| object["metadata"]["name"] == name);
     found.with_context(|| format!("no {name} among the recorded {plural}"))
@@ -57,7 +57,7 @@ where
 }
 
 /// Removes what the API server sets.
-fn strip(object: &mut Value) {
+pub(super) fn strip(object: &mut Value) {
     let metadata = object["metadata"].as_object_mut().unwrap();
     for field in ["resourceVersion", "uid", "creationTimestamp", "generation", "namespace"] {
         metadata.remove(field);

@@ -15,6 +15,8 @@ pub(super) mod edits;
 pub(super) mod places;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
 pub(super) mod references;
+#[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
+pub(super) mod workload_edits;
 
 use references::Reference;
 

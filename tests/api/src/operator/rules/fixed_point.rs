@@ -111,9 +111,13 @@ async fn owners(world: &World) -> Result<Vec<DynamicObject>> {
     Ok(all.into_iter().filter(|object| !is_probe(&object.name_any())).collect())
 }
 
-/// Whether nobody has anything left to say about a child. Pods are there and never become ready: nobody runs them.
+/// Whether nobody has anything left to say about a child. Pods are there and never become ready: nobody runs them. A
+/// StatefulSet makes the second one when the first is ready.
 fn is_at_rest(child: &DynamicObject) -> bool {
     let (wanted, status) = (&child.data["spec"]["replicas"], &child.data["status"]);
+    if child.data["spec"]["serviceName"].is_string() {
+        return status["observedGeneration"].as_i64() == child.metadata.generation && status["replicas"] == 1;
+    }
     !wanted.is_number()
         || (status["observedGeneration"].as_i64() == child.metadata.generation
             && status["updatedReplicas"] == *wanted
@@ -121,15 +125,15 @@ fn is_at_rest(child: &DynamicObject) -> bool {
             && wait::has_condition(child, "Available", "False"))
 }
 
-/// A kind that the operator watches, and which of its objects.
+/// A kind that the operator watches, and which of its objects: those that one of several watches selects.
 struct Watched {
     resource: ApiResource,
-    labels: Option<String>,
+    labels: BTreeSet<Option<String>>,
 }
 
 /// Everything that the operator has asked to watch. Nothing tells it better than the requests themselves.
 fn watched(log: &RequestLog) -> Result<Vec<Watched>> {
-    let mut all = BTreeMap::new();
+    let mut all: BTreeMap<_, Watched> = BTreeMap::new();
     for watch in log.only(&Pattern::verb(Verb::Watch)).iter() {
         let mut parts = watch.path.split('/').skip(if watch.group.is_empty() { 2 } else { 3 });
         let version = parts.next().with_context(|| format!("{watch} has no version"))?.to_owned();
@@ -137,8 +141,9 @@ fn watched(log: &RequestLog) -> Result<Vec<Watched>> {
             if watch.group.is_empty() { version.clone() } else { format!("{}/{version}", watch.group) };
         let (group, plural) = (watch.group.clone(), watch.resource.clone());
         let resource = ApiResource { group, version, api_version, kind: String::new(), plural };
-        let labels = watch.query.get("labelSelector").cloned();
-        all.insert((watch.group.clone(), watch.resource.clone()), Watched { resource, labels });
+        let watched = all.entry((watch.group.clone(), watch.resource.clone()));
+        let watched = watched.or_insert_with(|| Watched { resource, labels: BTreeSet::new() });
+        watched.labels.insert(watch.query.get("labelSelector").cloned());
     }
     Ok(all.into_values().collect())
 }
@@ -165,10 +170,13 @@ async fn touch_all(
         is_in_example || worlds.iter().any(|world| is_known_to(world.case))
     };
     for Watched { resource, labels } in all.filter(is_known) {
-        let selector =
-            labels.as_deref().map_or_else(ListParams::default, |labels| ListParams::default().labels(labels));
         let before = touched.len();
-        for object in world.api(&resource).list(&selector).await? {
+        let mut objects = Vec::new();
+        for labels in labels {
+            let selector = ListParams { label_selector: labels, ..ListParams::default() };
+            objects.extend(world.api(&resource).list(&selector).await?);
+        }
+        for object in objects {
             let title = (resource.plural.clone(), object.name_any());
             let is_ours = named.contains(&title) || belongs(worlds, &object);
             if is_ours && !is_probe(&title.1) {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
 use serde_json::{Value, json};
+use thv_api::names::field_managers::OPERATOR;
 use thv_testbed::{Space, wait};
 
 use super::case::{Case, start};
@@ -130,6 +131,13 @@ fn is_on_owner(theirs: &Theirs, world: &World) -> bool {
     theirs.place.0.resource_url() == world.own.resource_url()
 }
 
+/// Whether the operator says how many pods a workload has, so that nobody else can.
+fn is_counted_by_us(workload: &DynamicObject) -> bool {
+    let ours = workload.managed_fields().iter().filter(|entry| entry.manager.as_deref() == Some(OPERATOR));
+    let mut fields = ours.filter_map(|entry| Some(&entry.fields_v1.as_ref()?.0));
+    fields.any(|fields| fields.pointer("/f:spec/f:replicas").is_some())
+}
+
 /// Others label and annotate every child, scale workloads, restart them, and give them sidecars.
 async fn write_on_children(world: &World, owner: &DynamicObject) -> Result<Vec<Theirs>> {
     let (mut all, mut workloads) = (Vec::new(), 0);
@@ -149,10 +157,12 @@ async fn write_on_children(world: &World, owner: &DynamicObject) -> Result<Vec<T
             continue;
         }
         workloads += 1;
-        let count = json!({"spec": {"replicas": 3}});
-        api.patch_scale(name, &by("scaler"), &Patch::Merge(&count)).await?;
-        // Of a count that belonged to nobody the API server does not say who has scaled it.
-        write(None, count);
+        if !is_counted_by_us(&child) {
+            let count = json!({"spec": {"replicas": 3}});
+            api.patch_scale(name, &by("scaler"), &Patch::Merge(&count)).await?;
+            // Of a count that belonged to nobody the API server does not say who has scaled it.
+            write(None, count);
+        }
         let inject = json!({"spec": {"template": {
             "metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-11-15T10:00:00Z"}},
             "spec": {"containers": [{"name": "sidecar", "image": "localhost/sidecar:1"}]},

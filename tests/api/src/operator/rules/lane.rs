@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use kube::ResourceExt;
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -74,16 +74,26 @@ impl Lane {
         Ok(self.own.0.get(&self.own.1).await?)
     }
 
-    /// The object and all its children, once the operator has dealt with the object as it is and its Deployments have
-    /// been told not to roll any pods. Somebody else may do that at any time; here it saves hundreds of rollouts that
-    /// nobody looks at.
+    /// The object and all its children, once the operator has dealt with the object as it is and its workloads have been
+    /// told not to roll any pods. Somebody else may do that at any time; here it saves hundreds of rollouts that nobody
+    /// looks at.
     pub(super) async fn settled(&self, operator: &Operator) -> Result<State> {
         self.observed().await?;
-        let pause = Patch::Merge(json!({"spec": {"paused": true}}));
-        let deployments = self.world.space.api::<Deployment>();
-        for deployment in deployments.list(&ListParams::default()).await? {
-            if deployment.owner_references().iter().any(|owner| owner.name == self.own.1) {
-                deployments.patch(&deployment.name_any(), &PatchParams::default(), &pause).await?;
+        let workloads = [
+            (ApiResource::erase::<Deployment>(&()), json!({"spec": {"paused": true}})),
+            (
+                ApiResource::erase::<StatefulSet>(&()),
+                json!({"spec": {"updateStrategy": {
+                    "type": "OnDelete", "rollingUpdate": null,
+                }}}),
+            ),
+        ];
+        for (resource, pause) in workloads {
+            let api = self.world.api(&resource);
+            for workload in api.list(&ListParams::default()).await? {
+                if workload.owner_references().iter().any(|owner| owner.name == self.own.1) {
+                    api.patch(&workload.name_any(), &PatchParams::default(), &Patch::Merge(&pause)).await?;
+                }
             }
         }
         self.state(operator).await

@@ -37,7 +37,13 @@ pub(super) const MCP_SERVER: Case = Case {
         ]
     },
     workloads: 1,
-    strangers: &["mcpremoteproxies", "mcpserverentries", "virtualmcpservers"],
+    strangers: &[
+        "embeddingservers",
+        "mcpregistries",
+        "mcpremoteproxies",
+        "mcpserverentries",
+        "virtualmcpservers",
+    ],
     is_converged: is_observed,
     pulse: Some(|| Pattern::verb(Verb::Get).of("secrets").named("redis-auth")),
     refer_to_secret: Some(|server, name, key| {

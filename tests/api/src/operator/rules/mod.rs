@@ -14,13 +14,14 @@ mod memo;
 mod quiet;
 mod single_edit;
 mod withdrawal;
+mod workloads;
 mod world;
 
 pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 9] = [
+pub(super) const CASES: [&Case; 11] = [
     &mcp_server::MCP_SERVER,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
@@ -29,6 +30,8 @@ pub(super) const CASES: [&Case; 9] = [
     &configuration::MCP_TELEMETRY_CONFIG,
     &configuration::MCP_TOOL_CONFIG,
     &configuration::MCP_WEBHOOK_CONFIG,
+    &workloads::EMBEDDING_SERVER,
+    &workloads::MCP_REGISTRY,
     &memo::MEMO,
 ];
 
@@ -37,11 +40,13 @@ const STRANGERS: &[&str] = &[
     "configmaps",
     "depots",
     "deployments",
+    "embeddingservers",
     "horizontalpodautoscalers",
     "mcpauthzconfigs",
     "mcpexternalauthconfigs",
     "mcpgroups",
     "mcpoidcconfigs",
+    "mcpregistries",
     "mcpremoteproxies",
     "mcpserverentries",
     "mcptelemetryconfigs",
