@@ -24,9 +24,6 @@ const IDLE: &[(&str, &str)] = &[
     ("MCPRemoteProxy crew-far /spec/trustProxyHeaders", "it is an affair of the proxy"),
     ("MCPRemoteProxy crew-far /spec/sessionAffinity", "it is an affair of the proxy"),
     ("MCPServerEntry crew-ctx /spec/allowPrivateEndpoint", "the address is a public one"),
-    ("EmbeddingServer crew-vectors /spec/image", "a virtual server knows it by its address"),
-    ("EmbeddingServer crew-vectors /spec/model", "a virtual server knows it by its address"),
-    ("EmbeddingServer crew-vectors /spec/replicas", "a virtual server knows it by its address"),
 ];
 
 /// The object of a reference, with the defaults that the API server gives it.

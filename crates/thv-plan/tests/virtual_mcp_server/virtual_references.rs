@@ -7,7 +7,6 @@ use super::reference::{Reference, refers};
 pub(crate) const REFERENCES: &[Reference] = &[
     refers("hub", "/spec/incomingAuth/oidcConfigRef/name", "MCPOIDCConfig", "crew-oidc"),
     refers("hub", "/spec/telemetryConfigRef/name", "MCPTelemetryConfig", "crew-otel"),
-    refers("hub", "/spec/embeddingServerRef/name", "EmbeddingServer", "crew-vectors"),
     refers("hub", "/spec/config/aggregation/tools/0/toolConfigRef/name", "MCPToolConfig", "crew-choice"),
     refers(
         "hub",

@@ -14,7 +14,6 @@ use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use thv_api::kinds::MCPServer;
 use thv_testbed::Space;
 
 use crate::fixture::json_of;
@@ -39,20 +38,21 @@ pub(crate) fn changes<K: Serialize>(before: &K, after: &K) -> Places {
     found
 }
 
-/// The children of one server, as they are at one moment.
+/// The children of one object, as they are at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Children(BTreeMap<String, Value>);
 
 impl Children {
-    /// All objects that the server controls, but for the backend, which is not the operator's.
-    pub(crate) async fn of(space: &Space, server: &MCPServer) -> Result<Self> {
+    /// All objects that an object controls, but for the backend of a server, which is not the operator's.
+    pub(crate) async fn of(space: &Space, owner: &impl ResourceExt) -> Result<Self> {
+        let owner = &owner.uid().unwrap_or_default();
         let mut all = BTreeMap::new();
-        collect::<Deployment>(space, server, &mut all).await?;
-        collect::<Service>(space, server, &mut all).await?;
-        collect::<ConfigMap>(space, server, &mut all).await?;
-        collect::<ServiceAccount>(space, server, &mut all).await?;
-        collect::<Role>(space, server, &mut all).await?;
-        collect::<RoleBinding>(space, server, &mut all).await?;
+        collect::<Deployment>(space, owner, &mut all).await?;
+        collect::<Service>(space, owner, &mut all).await?;
+        collect::<ConfigMap>(space, owner, &mut all).await?;
+        collect::<ServiceAccount>(space, owner, &mut all).await?;
+        collect::<Role>(space, owner, &mut all).await?;
+        collect::<RoleBinding>(space, owner, &mut all).await?;
         Ok(Self(all))
     }
 
@@ -88,7 +88,7 @@ impl Children {
     }
 }
 
-async fn collect<K>(space: &Space, server: &MCPServer, all: &mut BTreeMap<String, Value>) -> Result<()>
+async fn collect<K>(space: &Space, owner: &str, all: &mut BTreeMap<String, Value>) -> Result<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
@@ -97,7 +97,7 @@ where
         + DeserializeOwned,
 {
     for object in space.api::<K>().list(&ListParams::default()).await? {
-        if object.owner_references().iter().any(|owner| Some(&owner.uid) == server.metadata.uid.as_ref()) {
+        if object.owner_references().iter().any(|reference| reference.uid == owner) {
             all.insert(format!("{}/{}", K::kind(&()), object.name_any()), json_of(&object));
         }
     }

@@ -48,6 +48,7 @@ mod transient;
 mod unknown_field;
 mod unknown_times;
 mod user_agent;
+mod virtual_server;
 
 use std::collections::BTreeMap;
 

@@ -13,13 +13,20 @@ use thv_testbed::{Pattern, Space};
 pub(super) mod edits;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/places.rs"]
 pub(super) mod places;
+#[path = "../../../../../crates/thv-plan/tests/scene/reference.rs"]
+pub(super) mod reference;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
 pub(super) mod references;
+#[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_edits.rs"]
+pub(super) mod virtual_edits;
+#[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_references.rs"]
+pub(super) mod virtual_references;
 #[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
 pub(super) mod workload_edits;
 
-use references::Reference;
+use reference::Reference;
 
+use super::virtual_mcp_server::{VIRTUAL_MCP_SERVER, serve_embeddings};
 use crate::operator::{Operator, Program};
 
 /// What follows from an edit of each leaf of a spec.
@@ -167,6 +174,9 @@ pub(super) async fn start(space: &Space, cases: &[&Case], arguments: &[&str]) ->
     let program = program_of(cases);
     // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
     Box::pin(program.prepare(space)).await?;
+    if cases.iter().any(|case| case.kind == VIRTUAL_MCP_SERVER.kind) {
+        serve_embeddings(space);
+    }
     Box::pin(Operator::run(program, space, &BTreeMap::new(), arguments)).await
 }
 

@@ -5,7 +5,7 @@ use kube::api::{ApiResource, DynamicObject};
 use serde_json::json;
 use thv_testbed::{Pattern, Verb, in_namespace, wait};
 
-use super::case::references::Reference;
+use super::case::reference::Reference;
 use super::case::{Case, Effects, edits, is_observed};
 use super::crash::Workload;
 use super::{STRANGERS, crash, fixed_point, foreign, single_edit, withdrawal};

@@ -13,6 +13,7 @@ mod mcp_server;
 mod memo;
 mod quiet;
 mod single_edit;
+mod virtual_mcp_server;
 mod withdrawal;
 mod workloads;
 mod world;
@@ -21,7 +22,7 @@ pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 11] = [
+pub(super) const CASES: [&Case; 12] = [
     &mcp_server::MCP_SERVER,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
@@ -32,6 +33,7 @@ pub(super) const CASES: [&Case; 11] = [
     &configuration::MCP_WEBHOOK_CONFIG,
     &workloads::EMBEDDING_SERVER,
     &workloads::MCP_REGISTRY,
+    &virtual_mcp_server::VIRTUAL_MCP_SERVER,
     &memo::MEMO,
 ];
 
