@@ -50,13 +50,13 @@ const RIGHTS: &[Right] = &[
 ];
 
 /// The kinds that have children.
-const OWNERS: &[&str] =
-    &[
-        kinds::EmbeddingServerSpec::PLURAL,
-        kinds::MCPRegistrySpec::PLURAL,
-        kinds::MCPServerSpec::PLURAL,
-        kinds::VirtualMCPServerSpec::PLURAL,
-    ];
+const OWNERS: &[&str] = &[
+    kinds::EmbeddingServerSpec::PLURAL,
+    kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerSpec::PLURAL,
+    kinds::VirtualMCPServerSpec::PLURAL,
+];
 
 /// The kinds that are looked after: their status and their finalizer are written.
 const PLANNED: &[&str] = &[
@@ -66,6 +66,8 @@ const PLANNED: &[&str] = &[
     kinds::MCPGroupSpec::PLURAL,
     kinds::MCPOIDCConfigSpec::PLURAL,
     kinds::MCPRegistrySpec::PLURAL,
+    kinds::MCPRemoteProxySpec::PLURAL,
+    kinds::MCPServerEntrySpec::PLURAL,
     kinds::MCPServerSpec::PLURAL,
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
@@ -74,10 +76,7 @@ const PLANNED: &[&str] = &[
 ];
 
 /// The kinds that refer to others and that nobody looks after: they are watched.
-const REFERRERS: &[&str] = &[
-    kinds::MCPRemoteProxySpec::PLURAL,
-    kinds::MCPServerEntrySpec::PLURAL,
-];
+const REFERRERS: &[&str] = &[];
 
 /// Everything that is done with the kinds of the API.
 fn own_kinds() -> Vec<Value> {

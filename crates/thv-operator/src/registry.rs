@@ -49,11 +49,11 @@ impl Registry {
             .planned::<MCPGroupSpec>()
             .planned::<MCPOIDCConfigSpec>()
             .planned::<MCPRegistrySpec>()
+            .planned::<MCPRemoteProxySpec>()
+            .planned::<MCPServerEntrySpec>()
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
-            .referrer::<MCPRemoteProxySpec>()
-            .referrer::<MCPServerEntrySpec>()
             .planned::<VirtualMCPServerSpec>()
     }
 

@@ -211,7 +211,7 @@ mod tests {
             found,
             [
                 ("ctx", "MCPServerEntry", "https://mcp.example.com/y"),
-                ("far", "MCPRemoteProxy", "http://mcp-far-remote-proxy.ns.svc.cluster.local:8080/mcp"),
+                ("far", "MCPRemoteProxy", "http://mcp-far-remote-proxy.ns.svc.cluster.local:8080"),
                 ("old", "MCPServer", "http://mcp-old-proxy.ns.svc.cluster.local:8080/sse"),
                 ("web", "MCPServer", "http://mcp-web-proxy.ns.svc.cluster.local:9000/mcp"),
             ]

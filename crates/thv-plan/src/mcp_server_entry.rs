@@ -9,7 +9,7 @@ use thv_api::conditions::mcp_server_entry::{
     CABundleRefValidated, ExternalAuthConfigValidated, GroupRefValidated, HeaderSecretRefsValidated,
     RemoteURLValidated, Valid, polarity,
 };
-use thv_api::conditions::{Observation, Polarity, Reason, Status, set};
+use thv_api::conditions::{Observation, Polarity, Status, set};
 use thv_api::kinds::{
     MCPExternalAuthConfigSpec, MCPGroupSpec, MCPServerEntry, MCPServerEntryPhase, MCPServerEntrySpec,
     MCPServerEntryStatus,
@@ -20,6 +20,7 @@ use crate::live::Observe;
 use crate::plan::{Children, Plan};
 use crate::planned::{Deletion, Failure, Planned, Refers};
 use crate::reference::{Reference, References};
+use crate::reference_conditions::{absent_or, tell};
 use crate::resolve::{
     CaBundle, Cause, Config, Headers, Need, Outcome, ca_bundle, gateway_auth, group, headers, remote_url,
 };
@@ -148,42 +149,18 @@ impl Checked {
     }
 }
 
+/// What is said of an entry. Nothing of it is looked up on the network: whether the remote server answers is up to
+/// whoever calls it.
 fn status(checked: &Checked, observe: &Observation<'_>) -> MCPServerEntryStatus {
-    let Checked { url, group, auth, bundle, headers } = checked;
-    let url = match url {
-        Ok(()) => observe.condition(RemoteURLValidated::Valid, "the URL is allowed"),
-        Err(invalid) => observe.condition(RemoteURLValidated::Invalid, invalid.to_string()),
-    };
-    let in_group = |cause: Cause| match cause {
-        Cause::Absent => GroupRefValidated::NotFound,
-        _ => GroupRefValidated::NotReady,
-    };
-    let mut conditions = vec![url];
-    conditions.extend(told(group, None, GroupRefValidated::Valid, in_group, observe));
-    conditions.extend(told(
-        auth,
-        Some(ExternalAuthConfigValidated::NotConfigured),
-        ExternalAuthConfigValidated::Valid,
-        |_| ExternalAuthConfigValidated::NotFound,
-        observe,
-    ));
-    conditions.extend(told(
-        bundle,
-        Some(CABundleRefValidated::NotConfigured),
-        CABundleRefValidated::Valid,
-        |_| CABundleRefValidated::NotFound,
-        observe,
-    ));
-    let on_headers = |_| HeaderSecretRefsValidated::NotFound;
-    conditions.extend(told(headers, None, HeaderSecretRefsValidated::Valid, on_headers, observe));
-
-    let bad: Vec<String> = conditions
+    let mut conditions = conditions(checked, observe);
+    let bad: Vec<&str> = conditions
         .iter()
         .filter(|condition| condition.status != Status::True.as_str())
-        .map(|condition| condition.message.clone())
+        .map(|condition| condition.message.as_str())
         .collect();
     let (phase, valid) = if bad.is_empty() {
-        (MCPServerEntryPhase::Valid, observe.condition(Valid::Valid, "a VirtualMCPServer can use the entry"))
+        let message = "a VirtualMCPServer can use the entry";
+        (MCPServerEntryPhase::Valid, observe.condition(Valid::Valid, message))
     } else {
         (MCPServerEntryPhase::Failed, observe.condition(Valid::Invalid, bad.join("; ")))
     };
@@ -195,19 +172,53 @@ fn status(checked: &Checked, observe: &Observation<'_>) -> MCPServerEntryStatus 
     }
 }
 
-/// What there is to say about a reference.
-fn told<T, R: Reason>(
-    outcome: &Outcome<T>,
-    absent: Option<R>,
-    valid: R,
-    reason: impl Fn(Cause) -> R,
-    observe: &Observation<'_>,
-) -> Option<Condition> {
-    match outcome {
-        Outcome::NotReferenced => Some(observe.condition(absent?, "there is none")),
-        Outcome::Usable(_) => Some(observe.condition(valid, "it can be used")),
-        Outcome::Unusable(unusable) => {
-            Some(observe.condition(reason(unusable.cause), &unusable.invalid.message))
-        }
-    }
+/// A condition for everything that was checked.
+fn conditions(checked: &Checked, observe: &Observation<'_>) -> Vec<Condition> {
+    let Checked { url, group, auth, bundle, headers } = checked;
+    let url = match url {
+        Ok(()) => observe.condition(RemoteURLValidated::Valid, "the URL is allowed"),
+        Err(invalid) => observe.condition(RemoteURLValidated::Invalid, invalid.to_string()),
+    };
+    let group = tell(
+        group,
+        "the group",
+        Some(GroupRefValidated::Valid),
+        absent_or(GroupRefValidated::NotFound, GroupRefValidated::NotReady),
+        observe,
+    );
+    let auth = tell(
+        auth,
+        "the external authentication settings",
+        Some(ExternalAuthConfigValidated::Valid),
+        absent_or(ExternalAuthConfigValidated::NotFound, ExternalAuthConfigValidated::Invalid),
+        observe,
+    );
+    let no_auth = || observe.condition(ExternalAuthConfigValidated::NotConfigured, "nobody has to sign in");
+    let bundle = tell(
+        bundle,
+        "the certificate authorities",
+        Some(CABundleRefValidated::Valid),
+        absent_or(CABundleRefValidated::NotFound, CABundleRefValidated::Invalid),
+        observe,
+    );
+    let no_bundle = || {
+        observe
+            .condition(CABundleRefValidated::NotConfigured, "the usual certificate authorities are trusted")
+    };
+    // Headers without secrets need nothing.
+    let is_about_secrets = headers.usable().is_none_or(|headers| !headers.secret.is_empty());
+    let headers = tell(
+        headers,
+        "the Secrets with headers",
+        Some(HeaderSecretRefsValidated::Valid),
+        |cause| match cause {
+            Cause::Absent | Cause::Incomplete => HeaderSecretRefsValidated::NotFound,
+            _ => HeaderSecretRefsValidated::Invalid,
+        },
+        observe,
+    );
+    let mut all = vec![url, auth.unwrap_or_else(no_auth), bundle.unwrap_or_else(no_bundle)];
+    all.extend(group);
+    all.extend(headers.filter(|_| is_about_secrets));
+    all
 }

@@ -6,8 +6,10 @@ use anyhow::Result;
 use serde_json::json;
 use tests_fixture::{Client, Operator, PROTOCOLS, Peers, Site, Visit};
 use thv_testbed::{built_program, on_cluster};
+use tokio::net::TcpListener;
 
 use crate::place::{direct, python_image, server};
+use crate::server::{Sessions, serve};
 
 /// Every client that speaks streamable HTTP, and the version that it is to agree on.
 fn everybody(rust: &Path) -> Vec<(Client<'_>, &'static str)> {
@@ -91,6 +93,23 @@ async fn official_clients_of_the_older_transport_see_a_python_server_through_the
             Ok(())
         };
         operator.explain(visiting.await).await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn official_clients_see_a_server_outside_the_cluster_through_a_remote_proxy() {
+    on_cluster(async |space| {
+        let peers = Peers::find()?;
+        let operator = Operator::start(&Site::of(&space).await?).await?;
+        let listener = TcpListener::bind((space.bed().description().host, 0)).await?;
+        let directly = format!("http://{}/mcp", listener.local_addr()?);
+        let elsewhere = tokio::spawn(serve(listener, Sessions::Kept));
+        let spec = json!({"remoteUrl": directly, "allowPrivateEndpoint": true});
+        let proxy = operator.remote_proxy("far", &spec).await?;
+        let visited = visit_both(&peers, "everything", &proxy.url, &directly).await;
+        elsewhere.abort();
+        operator.explain(visited).await
     })
     .await;
 }

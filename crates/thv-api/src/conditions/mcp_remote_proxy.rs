@@ -1,11 +1,11 @@
 //! Conditions of `MCPRemoteProxy`.
 
 pub use super::common::{
-    AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored,
-    CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, PodTemplateValid, SessionStorageWarning,
-    TelemetryConfigRefValidated,
+    AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored, AutoscalerConflict,
+    CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, OverridesAccepted, PodTemplateValid,
+    SessionStorageWarning, SettingsIgnored, TelemetryConfigRefValidated,
 };
-use super::condition;
+use super::{condition, polarities};
 
 condition! {
     /// Whether the proxy can be called.
@@ -36,6 +36,10 @@ condition! {
         False AuthzConfigMapInvalid = "AuthzConfigMapInvalid",
         /// A Secret for a header is not there.
         False HeaderSecretNotFound = "HeaderSecretNotFound",
+        /// Something else in it does not, and what was there before stays until it does.
+        False InvalidSpec = "InvalidSpec",
+        /// Another object has a Deployment of this name already.
+        False NameTaken = "NameTaken",
     }
 }
 
@@ -58,6 +62,8 @@ condition! {
         False NotFound = "ToolConfigNotFound",
         /// It could not be read.
         False FetchError = "ToolConfigFetchError",
+        /// It is there, but not valid.
+        False Invalid = "ToolConfigInvalid",
     }
 }
 
@@ -82,3 +88,23 @@ condition! {
         False MultiUpstreamNotSupported = "MultiUpstreamNotSupported",
     }
 }
+
+polarities![
+    AuthConfigured,
+    AuthServerRefValidated,
+    AuthzConfigRefValidated,
+    AuthzPrimaryUpstreamProviderIgnored,
+    AutoscalerConflict,
+    CABundleRefValidated,
+    ConfigurationValid,
+    ExternalAuthConfigValidated,
+    GroupRefValidated,
+    OIDCConfigRefValidated,
+    OverridesAccepted,
+    PodTemplateValid,
+    Ready,
+    SessionStorageWarning,
+    SettingsIgnored,
+    TelemetryConfigRefValidated,
+    ToolConfigValidated,
+];

@@ -24,7 +24,7 @@ condition! {
 }
 
 condition! {
-    /// Whether the external authentication settings referred to are there.
+    /// Whether the external authentication settings referred to can be used.
     ExternalAuthConfigValidated = Good "ExternalAuthConfigValidated" {
         /// They are.
         True Valid = "AuthConfigValid",
@@ -32,6 +32,8 @@ condition! {
         True NotConfigured = "AuthConfigNotConfigured",
         /// They are not.
         False NotFound = "AuthConfigNotFound",
+        /// They are there, and a `VirtualMCPServer` cannot sign in with them.
+        False Invalid = "AuthConfigInvalid",
     }
 }
 
@@ -44,6 +46,8 @@ condition! {
         True NotConfigured = "CABundleRefNotConfigured",
         /// They are not.
         False NotFound = "CABundleRefNotFound",
+        /// The reference is incomplete, or the key is not there.
+        False Invalid = "CABundleRefInvalid",
     }
 }
 
@@ -54,6 +58,8 @@ condition! {
         True Valid = "HeaderSecretsValid",
         /// A Secret or a key is missing.
         False NotFound = "HeaderSecretNotFound",
+        /// A header is not one that can be added.
+        False Invalid = "HeaderForwardInvalid",
     }
 }
 

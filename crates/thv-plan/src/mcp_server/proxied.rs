@@ -196,7 +196,7 @@ impl Proxied for MCPServerSpec {
         conditions::own(findings, observe)
     }
 
-    fn ready(health: &Health<MCPServerPhase>, observe: &Observation<'_>) -> Condition {
+    fn ready(health: &Health<MCPServerPhase>, _: bool, observe: &Observation<'_>) -> Condition {
         let ready = if health.phase == MCPServerPhase::Ready { Ready::Ready } else { Ready::NotReady };
         observe.condition(ready, &health.message)
     }

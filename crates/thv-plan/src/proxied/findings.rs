@@ -66,7 +66,12 @@ impl<'a, S: Proxied> Findings<'a, S> {
         let mut ignored = content.ignored.clone();
         let rendered = rendered::render(self.snapshot, content, &mut ignored);
         self.ignored = Some(ignored);
-        rendered.map_err(|invalid| self.add_invalid(invalid.into())).ok()
+        match rendered {
+            Ok(rendered) => return Some(rendered),
+            Err(invalid) if invalid.path == pod_template::FIELD => self.pod_template = Some(Err(invalid)),
+            Err(invalid) => self.add_invalid(invalid.into()),
+        }
+        None
     }
 
     /// Whether the children can be told.
@@ -120,7 +125,7 @@ impl<'a, S: Proxied> Findings<'a, S> {
         let mut all = conditions::common(self, &observe);
         all.extend(S::own_conditions(self, &observe));
         all.extend(overrides(snapshot, self.ignored.as_ref(), live, &observe));
-        all.push(S::ready(&health, &observe));
+        all.push(S::ready(&health, self.are_valid(), &observe));
         all.sort_by(|one, other| one.type_.cmp(&other.type_));
         S::status(snapshot, health, told, all)
     }

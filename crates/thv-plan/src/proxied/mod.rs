@@ -30,7 +30,7 @@ use self::rendered::Rendered;
 use crate::deployed::restart::{Request, restart};
 use crate::deployed::{Deployed, deployment_of, disruption};
 use crate::health::{Health, Phase};
-use crate::invalid::{Invalid, InvalidList};
+use crate::invalid::InvalidList;
 use crate::overrides::IgnoredOverrides;
 use crate::plan::{Children, Disruption, Plan, Scaling};
 use crate::proxy::{Names, Proxy};
@@ -88,8 +88,8 @@ pub(crate) trait Proxied: Deployed {
     /// The conditions that only this kind has, but for the one that says whether it is ready.
     fn own_conditions(findings: &Findings<'_, Self>, observe: &Observation<'_>) -> Vec<Condition>;
 
-    /// The condition that says whether it is ready.
-    fn ready(health: &Health<Self::Phase>, observe: &Observation<'_>) -> Condition;
+    /// The condition that says whether it is ready. `is_applied` tells that nothing is wrong with the object itself.
+    fn ready(health: &Health<Self::Phase>, is_applied: bool, observe: &Observation<'_>) -> Condition;
 
     /// What a status tells of what runs.
     fn told(status: &Self::Status) -> Told;

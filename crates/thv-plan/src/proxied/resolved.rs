@@ -154,6 +154,7 @@ impl Resolved {
             auth_server: embedded.or_else(|| external_auth?.embedded_auth_server()),
             webhooks: webhooks.usable().map(|it| &it.spec),
             oidc: oidc.usable(),
+            oidc_client_secret: None,
             oidc_ca_bundle: oidc_ca_bundle.usable(),
             authz: authz_config.usable().map(|it| &it.document).or_else(shared),
             authz_file: authz_config.usable(),

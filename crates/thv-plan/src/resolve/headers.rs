@@ -15,7 +15,7 @@ use crate::invalid::InvalidList;
 use crate::reference::References;
 
 /// Headers that are added to every request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Headers {
     /// With values that anyone may read.
     pub plain: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub struct Headers {
 }
 
 /// Where the value of a header is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SecretHeaderValue {
     /// The name under which whoever sends the header asks for it.
     pub id: String,

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::virtual_mcp_server::Ready;
-use thv_api::conditions::{Observation, Reason as _};
+use thv_api::conditions::Observation;
 use thv_api::kinds::{VirtualMCPServerPhase, VirtualMCPServerSpec, VirtualMCPServerStatus};
 
 use super::incoming::{self, Incoherent, Provider};

@@ -79,7 +79,7 @@ pub(super) fn document(
     let callers = match (spec.incoming_auth.type_, referenced.oidc) {
         (IncomingAuthType::Oidc, Some(oidc)) => {
             let has_secret = oidc.config.spec.inline.as_ref().is_some_and(|it| it.client_secret_ref.is_some());
-            Callers::Oidc(identity_provider(oidc_config(oidc, &referenced), has_secret))
+            Callers::Oidc(Box::new(identity_provider(oidc_config(oidc, &referenced), has_secret)))
         }
         (IncomingAuthType::Oidc, None) => {
             let message = "type oidc needs an oidcConfigRef: name an MCPOIDCConfig";

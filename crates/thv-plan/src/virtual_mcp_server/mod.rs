@@ -35,7 +35,7 @@ use crate::snapshot::Snapshot;
 const PORT: Port = Port::VMCP;
 
 /// What is to be done about a virtual server.
-pub fn plan(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Plan<VirtualMCPServerSpec> {
+fn plan(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Plan<VirtualMCPServerSpec> {
     let resolved = resolved::resolve(snapshot);
     let mut findings = Findings::new(snapshot, &resolved);
     let restart = restart(snapshot);

@@ -89,7 +89,7 @@ fn pods_have_the_variables_and_volumes_that_ours_have() {
                 let source = &theirs["valueFrom"]["secretKeyRef"];
                 assert_eq!((&source["name"], &source["key"]), (&json!(name), &json!(key)));
             }
-            EnvValue::Annotation(_) | EnvValue::Entry(_) => panic!("{name} is not ours"),
+            EnvValue::Annotation(_) | EnvValue::Field(_) | EnvValue::Entry(_) => panic!("{name} is not ours"),
         }
     }
     assert_eq!(wiring.volumes.len(), 2);

@@ -92,7 +92,7 @@ impl Manifests {
             }),
             // Nobody offers any group.
             Reference::Referrers { .. } => Read::Found(Referent::Objects(Vec::new())),
-            Reference::ReferredBy(_) => panic!("nobody asks for {reference:?}"),
+            Reference::Status(_) | Reference::ReferredBy(_) => panic!("nobody asks for {reference:?}"),
         }
     }
 

@@ -39,6 +39,9 @@ mod revision;
 #[cfg(test)]
 mod rotation;
 #[cfg(test)]
+#[path = "../scene/mod.rs"]
+mod scene;
+#[cfg(test)]
 mod sequences;
 #[cfg(test)]
 mod single_edit;

@@ -1,5 +1,5 @@
-//! The manifests in `examples/configuration` are accepted, valid, and used by the server that comes with each. Those in
-//! `examples/workloads` are accepted and applied.
+//! The manifests in the folders of `examples` are accepted and valid, and those of configuration are used by the server that
+//! comes with each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,8 +33,15 @@ fn is_well(object: &DynamicObject) -> bool {
     let is_about_pods = |condition: &&Value| condition["type"] == "Ready";
     let mut conditions =
         status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
-    let good =
-        ["FullyApplied", "MCPServersChecked", "OverridesAccepted", "PodTemplateValid", "SpecValid", "Valid"];
+    let good = [
+        "ConfigurationValid",
+        "FullyApplied",
+        "MCPServersChecked",
+        "OverridesAccepted",
+        "PodTemplateValid",
+        "SpecValid",
+        "Valid",
+    ];
     let is_fine = |condition: &Value| {
         let name = condition["type"].as_str().unwrap_or_default();
         let wants = good.contains(&name) || name.ends_with("Validated");
@@ -43,7 +50,13 @@ fn is_well(object: &DynamicObject) -> bool {
     is_observed && conditions.all(is_fine)
 }
 
-async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Value]) -> Result<()> {
+/// Makes the objects of an example, of which one of these kinds has the name of the file.
+async fn try_out(
+    space: &Space,
+    operator: &Operator,
+    (name, objects): (&str, &[Value]),
+    of: &[&str],
+) -> Result<()> {
     let mut kinds = Vec::new();
     for object in objects {
         let api = api_of(space, object);
@@ -51,6 +64,7 @@ async fn try_out(space: &Space, operator: &Operator, name: &str, objects: &[Valu
         apply(&api, its_name, "user", object).await.with_context(|| format!("{name}.yaml"))?;
         kinds.push((object["kind"].as_str().unwrap_or_default(), api, its_name));
     }
+    ensure!(kinds.iter().any(|(kind, ..)| of.contains(kind)), "{name}");
     for (kind, api, its_name) in kinds.iter().filter(|(kind, ..)| !["ConfigMap", "Secret"].contains(kind)) {
         let well = wait::until(api, its_name, "it says that all is well", is_well).await;
         let found =
@@ -68,10 +82,21 @@ async fn every_example_of_configuration_is_valid_and_used() {
         let all = manifests("configuration")?;
         ensure!(all.len() >= 7, "there is an example for each kind of configuration");
         for (name, objects) in &all {
-            let is_server =
-                |object: &Value| object["kind"] == "MCPServer" && object["metadata"]["name"] == name.as_str();
-            ensure!(objects.iter().any(is_server), "{name}");
-            try_out(&space, &operator, name, objects).await?;
+            try_out(&space, &operator, (name, objects), &["MCPServer"]).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_example_of_remote_servers_is_valid() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests("remote")?;
+        ensure!(all.len() == 2, "there is an example for each kind");
+        for (name, objects) in &all {
+            try_out(&space, &operator, (name, objects), &["MCPRemoteProxy", "MCPServerEntry"]).await?;
         }
         Ok(())
     })
@@ -85,7 +110,7 @@ async fn every_example_of_a_workload_is_valid_and_applied() {
         let all = manifests("workloads")?;
         ensure!(all.keys().eq(["embedding-server", "registry"]), "{:?}", all.keys());
         for (name, objects) in &all {
-            try_out(&space, &operator, name, objects).await?;
+            try_out(&space, &operator, (name, objects), &["EmbeddingServer", "MCPRegistry"]).await?;
             let owner = objects.last().context("an example is empty")?;
             let its_name = owner["metadata"]["name"].as_str().unwrap_or_default();
             let phase = api_of(&space, owner).get(its_name).await?.data["status"]["phase"].clone();

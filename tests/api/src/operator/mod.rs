@@ -30,6 +30,7 @@ mod readiness;
 mod references;
 mod refusals;
 mod registry;
+mod remote_proxy;
 mod replicas;
 mod restarts;
 mod rollout;

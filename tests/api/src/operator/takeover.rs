@@ -13,14 +13,19 @@ use kube::{Api, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thv_api::kinds::MCPServer;
+use thv_api::kinds::{
+    MCPRemoteProxy, MCPRemoteProxySpec, MCPServer, MCPServerEntry, MCPServerEntryPhase, MCPServerEntrySpec,
+    MCPServerSpec,
+};
+use thv_api::{Kind, Object};
 use thv_testbed::{Mark, Pattern, Space, Verb, in_namespace, wait};
 
 use super::difference::{Children, places};
-use super::rollout::{Birth, STAMP, replica_sets};
+use super::rollout::{Birth, STAMP, replica_sets, variable};
+use super::rules::api_of;
 use super::{Operator, minimal, pod_annotations};
 use crate::crds;
-use crate::fixture::{json_of, managers};
+use crate::fixture::{apply, json_of, managers};
 
 /// The field manager of the Go operator.
 pub(super) const GO: &str = "thv-operator";
@@ -35,7 +40,7 @@ pub(super) fn object(plural: &str, name: &str) -> Result<Value> {
 }
 
 /// Puts an object of the Go operator on the API server, as that has done it: by a plain creation under its name.
-async fn put<K>(space: &Space, server: &MCPServer, mut object: Value) -> Result<()>
+async fn put<K>(space: &Space, owner: &impl ResourceExt, mut object: Value) -> Result<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
@@ -46,7 +51,7 @@ where
     strip(&mut object);
     object["apiVersion"] = K::api_version(&()).into();
     object["kind"] = K::kind(&()).into();
-    object["metadata"]["ownerReferences"][0]["uid"] = json!(server.metadata.uid);
+    object["metadata"]["ownerReferences"][0]["uid"] = json!(owner.uid());
     for subject in object["subjects"].as_array_mut().into_iter().flatten() {
         subject["namespace"] = space.namespace().into();
     }
@@ -69,23 +74,32 @@ pub(super) fn strip(object: &mut Value) {
     }
 }
 
-/// The server, made by its user and then given a finalizer and a status by the Go operator.
-async fn server(space: &Space) -> Result<MCPServer> {
-    let mut recorded = object("mcpservers", "plain-stdio")?;
+/// An object, made by its user and then given a status by the Go operator.
+async fn owner<S: Kind>(space: &Space, plural: &str, name: &str) -> Result<Object<S>>
+where
+    Object<S>: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+{
+    let mut recorded = object(plural, name)?;
     strip(&mut recorded);
     let status = recorded["status"].take();
     recorded["metadata"].as_object_mut().unwrap().remove("finalizers");
     recorded.as_object_mut().unwrap().remove("status");
-    recorded["apiVersion"] = MCPServer::api_version_text().into();
-    recorded["kind"] = "MCPServer".into();
-    let api: Api<MCPServer> = space.api();
+    recorded["apiVersion"] = Object::<S>::api_version_text().into();
+    recorded["kind"] = S::KIND.into();
+    let api: Api<Object<S>> = space.api();
     let user =
         PostParams { field_manager: Some("kubectl-client-side-apply".to_owned()), ..PostParams::default() };
     api.create(&user, &serde_json::from_value(recorded)?).await?;
     let go = PatchParams { field_manager: Some(GO.to_owned()), ..PatchParams::default() };
+    Ok(api.patch_status(name, &go, &Patch::Merge(&json!({ "status": status }))).await?)
+}
+
+/// The server, with the finalizer of the Go operator.
+async fn server(space: &Space) -> Result<MCPServer> {
+    owner::<MCPServerSpec>(space, "mcpservers", "plain-stdio").await?;
+    let go = PatchParams { field_manager: Some(GO.to_owned()), ..PatchParams::default() };
     let finalizer = json!({"metadata": {"finalizers": ["mcpserver.toolhive.stacklok.dev/finalizer"]}});
-    api.patch("plain-stdio", &go, &Patch::Merge(&finalizer)).await?;
-    Ok(api.patch_status("plain-stdio", &go, &Patch::Merge(&json!({ "status": status }))).await?)
+    Ok(space.api::<MCPServer>().patch("plain-stdio", &go, &Patch::Merge(&finalizer)).await?)
 }
 
 /// The Deployment of an operator that knew neither stamp nor variable, with something that it left there and something
@@ -177,8 +191,8 @@ async fn s0_09_recorded_objects_get_stamp_and_variables_with_one_rollout() {
 }
 
 /// Who has written the status.
-fn writers_of_status(server: &MCPServer) -> Vec<String> {
-    let entries = server.managed_fields().iter().filter(|entry| entry.subresource.is_some());
+fn writers_of_status(object: &impl ResourceExt) -> Vec<String> {
+    let entries = object.managed_fields().iter().filter(|entry| entry.subresource.is_some());
     entries.filter_map(|entry| entry.manager.clone()).collect()
 }
 
@@ -222,6 +236,78 @@ async fn fields_of_the_go_operator_are_taken_over_again_after_a_switch_there_and
         let mut taken: Vec<_> = about_it.map(|patch| patch.resource.as_str()).collect();
         taken.sort_unstable();
         assert_eq!(taken, ["configmaps", "deployments", "mcpservers"]);
+        operator.recorder.log().assert_no_put();
+        Ok(())
+    })
+    .await;
+}
+
+/// What the recorded proxy and entry refer to.
+async fn surroundings(space: &Space) -> Result<()> {
+    for name in ["api-keys", "corp-ca", "tools", "corp-oidc"] {
+        let mut object = object("input", name)?;
+        strip(&mut object);
+        apply(&api_of(space, &object), name, "user", &object).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_recorded_remote_proxy_and_a_recorded_entry_are_taken_over_with_one_rollout() {
+    in_namespace(async |space| {
+        crds::install(&space).await?;
+        surroundings(&space).await?;
+        let old = owner::<MCPRemoteProxySpec>(&space, "mcpremoteproxies", "saas").await?;
+        owner::<MCPServerEntrySpec>(&space, "mcpserverentries", "catalog").await?;
+        let account = "saas-remote-proxy-runner";
+        put::<ServiceAccount>(&space, &old, object("serviceaccounts", account)?).await?;
+        put::<ConfigMap>(&space, &old, object("configmaps", "saas-runconfig")?).await?;
+        let service = object("services", "mcp-saas-remote-proxy")?;
+        put::<Service>(&space, &old, service).await?;
+        put::<Role>(&space, &old, object("roles", account)?).await?;
+        put::<RoleBinding>(&space, &old, object("rolebindings", account)?).await?;
+        let mut deployment = object("deployments", "saas")?;
+        deployment.as_object_mut().unwrap().remove("status");
+        // The Go operator writes one variable twice.
+        let env = deployment["spec"]["template"]["spec"]["containers"][0]["env"].as_array().unwrap();
+        let provider = env.iter().filter(|variable| variable["name"] == "TOOLHIVE_SECRETS_PROVIDER");
+        assert_eq!(provider.count(), 2);
+        put::<Deployment>(&space, &old, deployment).await?;
+        let uid = space.api::<Deployment>().get("saas").await?.metadata.uid;
+
+        let mut operator = Operator::start(&space).await?;
+        let deployments = space.api::<Deployment>();
+        let is_ours = |deployment: &Deployment| pod_annotations(deployment).contains_key(STAMP);
+        let deployment = wait::until(&deployments, "saas", "it has a stamp", is_ours).await?;
+        assert_eq!(deployment.metadata.uid, uid);
+        // It fails the test if it is there twice.
+        variable(&deployment, "TOOLHIVE_SECRETS_PROVIDER");
+        let proxies: Api<MCPRemoteProxy> = space.api();
+        let is_told = |proxy: &MCPRemoteProxy| writers_of_status(proxy) == ["toolhive-operator"];
+        let proxy = wait::until(&proxies, "saas", "its status is ours", is_told).await?;
+        let entries: Api<MCPServerEntry> = space.api();
+        let is_told = |entry: &MCPServerEntry| writers_of_status(entry) == ["toolhive-operator"];
+        let entry = wait::until(&entries, "catalog", "its status is ours", is_told).await?;
+        assert_eq!(entry.status.and_then(|status| status.phase), Some(MCPServerEntryPhase::Valid));
+        // Its proxy asks nothing of the API server, so its rights go.
+        wait::gone(&space.api::<Role>(), account).await?;
+        wait::gone(&space.api::<RoleBinding>(), account).await?;
+        let children = Children::of(&space, &proxy).await?;
+        let managers = children.managers();
+        assert_eq!(managers.len(), 4, "{managers:?}");
+        for (child, who) in managers {
+            assert!(!who.contains(&GO.to_owned()), "{child}: {who:?}");
+        }
+        assert_eq!(operator.rollouts("saas").await?, 2);
+
+        // It was one change, and none is left to make.
+        let mark = operator.recorder.mark();
+        operator.subject.restart().await?;
+        let last = Pattern::verb(Verb::Apply).of("deployments").named("saas");
+        operator.recorder.seen(mark, &last).await?;
+        let after = Children::of(&space, &proxy).await?;
+        assert_eq!(children.changes(&after), places([]));
+        assert_eq!(operator.rollouts("saas").await?, 2);
         operator.recorder.log().assert_no_put();
         Ok(())
     })

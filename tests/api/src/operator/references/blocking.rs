@@ -26,7 +26,7 @@ fn choosing(tools: &str) -> Value {
     server(json!({"toolConfigRef": {"name": tools}}))
 }
 
-/// A remote proxy that does. Nobody looks after it yet.
+/// A remote proxy that does.
 fn remote(tools: &str) -> Value {
     json!({"remoteUrl": "https://mcp.example.com", "toolConfigRef": {"name": tools}})
 }

@@ -82,56 +82,58 @@ async fn a_group_knows_its_members_of_every_kind_as_they_come_move_and_go() {
     .await;
 }
 
-/// Waits until a server says whether its group can be used.
-async fn validated(stage: &Stage, name: &str, status: &str) -> Result<()> {
-    stage.says("MCPServer", name, ("GroupRefValidated", status), "").await.map(drop)
+/// The members of the group, of every kind that can be one.
+const MEMBERS: [(&str, &str); 4] =
+    [("MCPServer", "one"), ("MCPServer", "two"), ("MCPRemoteProxy", "three"), ("MCPServerEntry", "four")];
+
+/// Waits until every member says whether its group can be used.
+async fn all_validated(stage: &Stage, status: &str) -> Result<()> {
+    for (kind, name) in MEMBERS {
+        stage.says(kind, name, ("GroupRefValidated", status), "").await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]
-async fn when_a_group_goes_and_comes_back_every_server_says_so_itself_and_nobody_is_written_but_by_that() {
+async fn when_a_group_goes_and_comes_back_every_member_says_so_itself_and_nobody_is_written_but_by_that() {
     in_namespace(async |space| {
         let stage = Stage::start(&space).await?;
         stage.settle("MCPGroup", "g", json!({})).await?;
-        for name in ["one", "two"] {
-            stage.settle("MCPServer", name, member("MCPServer", "g")).await?;
+        for (kind, name) in MEMBERS {
+            stage.settle(kind, name, member(kind, "g")).await?;
         }
         stage.settle("MCPServer", "other", server(json!({}))).await?;
-        for kind in ["MCPRemoteProxy", "MCPServerEntry"] {
-            stage.make(kind, "three", member(kind, "g")).await?;
-        }
-        has(&stage, [&["one", "two"], &["three"], &["three"]]).await?;
+        has(&stage, [&["one", "two"], &["three"], &["four"]]).await?;
         stage.calm().await?;
 
         let mark = stage.operator.recorder.mark();
         stage.delete("MCPGroup", "g").await?;
         stage.gone("MCPGroup", "g").await?;
-        for name in ["one", "two"] {
-            validated(&stage, name, "False").await?;
-        }
+        all_validated(&stage, "False").await?;
         stage.calm().await?;
-        assert_only_statuses_of_servers(&stage, mark, 1);
+        assert_only_statuses_of_members(&stage, mark, 1);
 
         stage.settle("MCPGroup", "g", json!({})).await?;
-        for name in ["one", "two"] {
-            validated(&stage, name, "True").await?;
-        }
-        has(&stage, [&["one", "two"], &["three"], &["three"]]).await?;
+        all_validated(&stage, "True").await?;
+        has(&stage, [&["one", "two"], &["three"], &["four"]]).await?;
         stage.calm().await?;
-        assert_only_statuses_of_servers(&stage, mark, 2);
+        assert_only_statuses_of_members(&stage, mark, 2);
         Ok(())
     })
     .await;
 }
 
-/// Fails the test unless the statuses of the two members were written this often, and nothing else but the group.
+/// Fails the test unless the status of every member was written this often, and nothing else but the group.
 #[track_caller]
-fn assert_only_statuses_of_servers(stage: &Stage, mark: thv_testbed::Mark, times: usize) {
-    for name in ["one", "two"] {
-        assert_eq!(stage.writes(mark, "MCPServer", name), vec!["Apply status"; times], "{name}");
+fn assert_only_statuses_of_members(stage: &Stage, mark: thv_testbed::Mark, times: usize) {
+    for (kind, name) in MEMBERS {
+        assert_eq!(stage.writes(mark, kind, name), vec!["Apply status"; times], "{kind} {name}");
     }
     let is_other = |write: &&Exchange| {
         let name = write.name.as_deref().unwrap_or_default();
-        let is_member = write.resource == "mcpservers" && ["one", "two"].contains(&name);
+        let plurals = ["mcpservers", "mcpremoteproxies", "mcpserverentries"];
+        let is_member =
+            plurals.contains(&write.resource.as_str()) && MEMBERS.iter().any(|(_, member)| *member == name);
         !(is_member || write.resource == "mcpgroups" || write.resource == "events" || name.contains("probe"))
     };
     let log = stage.operator.recorder.since(mark).writes();

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use thv_api::kinds::MCPServer;
 use thv_testbed::in_namespace;
 
 use super::super::difference::{Children, Places};
@@ -71,25 +70,24 @@ async fn refer(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// Edits what servers refer to and nothing else, and shows which fields of their children follow.
+/// Edits what is referred to and nothing else, and shows which fields of the children of those who refer to it follow.
 async fn edit_the_far_end(stage: &Stage) -> Result<()> {
-    let servers = stage.space.api::<MCPServer>();
     for (name, pair) in named() {
         let Some(Edit { spec, places }) = pair.edit else { continue };
         let is_applied = |server: &kube::api::DynamicObject| {
             server.data["status"]["message"].as_str() == Some("the proxy is starting")
         };
-        stage.until("MCPServer", &name, "its children are there", is_applied).await?;
-        let before = Children::of(&stage.space, &servers.get(&name).await?).await?;
+        let owner = stage.until(pair.referrer, &name, "its children are there", is_applied).await?;
+        let before = Children::of(&stage.space, &owner).await?;
         let old = stage.operator.deployment(&name).await?;
         stage.edit(pair.referent.kind, &name, spec()).await?;
         stage.operator.rolled(&old).await?;
-        let after = Children::of(&stage.space, &servers.get(&name).await?).await?;
+        let after = Children::of(&stage.space, &owner).await?;
         let changed: Places = before.changes(&after).iter().map(|place| place.replace(&name, "s")).collect();
         let in_config =
             places.iter().map(|place| format!("ConfigMap/s-runconfig data[runconfig.json].{place}"));
         let expected: Places = reconfigured([]).into_iter().chain(in_config).collect();
-        assert_eq!(changed, expected, "{}", pair.referent.kind);
+        assert_eq!(changed, expected, "{} {}", pair.referrer, pair.referent.kind);
     }
     Ok(())
 }

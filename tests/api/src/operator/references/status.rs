@@ -15,7 +15,7 @@ fn oidc(client: &str) -> Value {
     json!({"type": "inline", "inline": {"issuer": "https://login.example.com", "clientId": client}})
 }
 
-/// A remote proxy that refers to the identity provider. Nobody looks after it yet.
+/// A remote proxy that refers to the identity provider.
 fn remote() -> Value {
     json!({"remoteUrl": "https://mcp.example.com", "oidcConfigRef": {"name": "shared", "audience": "a"}})
 }

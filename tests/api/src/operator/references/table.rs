@@ -101,8 +101,8 @@ impl Pair {
         Self { referrer, link, referent, edit: None }
     }
 
-    const fn seen(mut self, spec: Spec, places: &'static [&'static str]) -> Self {
-        self.edit = Some(Edit { spec, places });
+    const fn seen(mut self, edit: Edit) -> Self {
+        self.edit = Some(edit);
         self
     }
 
@@ -141,49 +141,60 @@ const AUTH_SERVER_REF: Link = (
 const OTHER_GROUP: Link =
     (|name| json!({"groupRef": {"name": name}}), || json!({"groupRef": {"name": "elsewhere"}}));
 
+/// What an edit of each kind changes in the configuration of a proxy that refers to it.
+const TOOLS_EDIT: Edit = Edit {
+    spec: || json!({"toolsFilter": ["two"]}),
+    places: &[
+        "tools_filter[0]",
+        "middleware_configs[tool-filter].parameters.filter_tools[0]",
+        "middleware_configs[tool-call-filter].parameters.filter_tools[0]",
+    ],
+};
+const OIDC_EDIT: Edit = Edit {
+    spec: || json!({"inline": {"clientId": "two"}}),
+    places: &["oidc_config.ClientID", "middleware_configs[auth].parameters.oidc_config.ClientID"],
+};
+const TELEMETRY_EDIT: Edit = Edit {
+    spec: || json!({"openTelemetry": {"endpoint": "two:4318"}}),
+    places: &["telemetry_config.endpoint", "middleware_configs[telemetry].parameters.config.endpoint"],
+};
+const AUTHZ_EDIT: Edit = Edit {
+    spec: || json!({"config": {"role_claim_name": "two"}}),
+    places: &[
+        "authz_config.cedar.role_claim_name",
+        "middleware_configs[authorization].parameters.config_data.cedar.role_claim_name",
+    ],
+};
+const AUTH_EDIT: Edit = Edit {
+    spec: || json!({"tokenExchange": {"audience": "two"}}),
+    places: &[
+        "token_exchange_config.audience",
+        "middleware_configs[tokenexchange].parameters.token_exchange_config.audience",
+    ],
+};
+const WEBHOOKS_EDIT: Edit = Edit {
+    spec: || json!({"validating": [{"name": "w", "url": "https://two.example.com"}]}),
+    places: &[
+        "validating_webhooks[w].url",
+        "middleware_configs[validating-webhook].parameters.webhooks[w].url",
+    ],
+};
+
 /// Every pair.
 pub(super) static PAIRS: [Pair; 24] = [
-    Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(
-        || json!({"toolsFilter": ["two"]}),
-        &[
-            "tools_filter[0]",
-            "middleware_configs[tool-filter].parameters.filter_tools[0]",
-            "middleware_configs[tool-call-filter].parameters.filter_tools[0]",
-        ],
-    ),
-    Pair::new("MCPServer", OIDC_REF, OIDC).seen(
-        || json!({"inline": {"clientId": "two"}}),
-        &["oidc_config.ClientID", "middleware_configs[auth].parameters.oidc_config.ClientID"],
-    ),
-    Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(
-        || json!({"openTelemetry": {"endpoint": "two:4318"}}),
-        &["telemetry_config.endpoint", "middleware_configs[telemetry].parameters.config.endpoint"],
-    ),
-    Pair::new("MCPServer", field!("authzConfigRef"), AUTHZ).seen(
-        || json!({"config": {"role_claim_name": "two"}}),
-        &[
-            "authz_config.cedar.role_claim_name",
-            "middleware_configs[authorization].parameters.config_data.cedar.role_claim_name",
-        ],
-    ),
-    Pair::new("MCPServer", field!("externalAuthConfigRef"), AUTH).seen(
-        || json!({"tokenExchange": {"audience": "two"}}),
-        &[
-            "token_exchange_config.audience",
-            "middleware_configs[tokenexchange].parameters.token_exchange_config.audience",
-        ],
-    ),
-    Pair::new("MCPServer", field!("webhookConfigRef"), WEBHOOKS).seen(
-        || json!({"validating": [{"name": "w", "url": "https://two.example.com"}]}),
-        &["validating_webhooks[w].url", "middleware_configs[validating-webhook].parameters.webhooks[w].url"],
-    ),
+    Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(TOOLS_EDIT),
+    Pair::new("MCPServer", OIDC_REF, OIDC).seen(OIDC_EDIT),
+    Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(TELEMETRY_EDIT),
+    Pair::new("MCPServer", field!("authzConfigRef"), AUTHZ).seen(AUTHZ_EDIT),
+    Pair::new("MCPServer", field!("externalAuthConfigRef"), AUTH).seen(AUTH_EDIT),
+    Pair::new("MCPServer", field!("webhookConfigRef"), WEBHOOKS).seen(WEBHOOKS_EDIT),
     Pair::new("MCPServer", AUTH_SERVER_REF, AUTH_SERVER),
     Pair::new("MCPServer", field!("groupRef"), GROUP),
-    Pair::new("MCPRemoteProxy", field!("toolConfigRef"), TOOLS),
-    Pair::new("MCPRemoteProxy", OIDC_REF, OIDC),
-    Pair::new("MCPRemoteProxy", field!("telemetryConfigRef"), TELEMETRY),
-    Pair::new("MCPRemoteProxy", field!("authzConfigRef"), AUTHZ),
-    Pair::new("MCPRemoteProxy", field!("externalAuthConfigRef"), AUTH),
+    Pair::new("MCPRemoteProxy", field!("toolConfigRef"), TOOLS).seen(TOOLS_EDIT),
+    Pair::new("MCPRemoteProxy", OIDC_REF, OIDC).seen(OIDC_EDIT),
+    Pair::new("MCPRemoteProxy", field!("telemetryConfigRef"), TELEMETRY).seen(TELEMETRY_EDIT),
+    Pair::new("MCPRemoteProxy", field!("authzConfigRef"), AUTHZ).seen(AUTHZ_EDIT),
+    Pair::new("MCPRemoteProxy", field!("externalAuthConfigRef"), AUTH).seen(AUTH_EDIT),
     Pair::new("MCPRemoteProxy", AUTH_SERVER_REF, AUTH_SERVER),
     Pair::new("MCPRemoteProxy", field!("groupRef"), GROUP),
     Pair::new("MCPServerEntry", field!("externalAuthConfigRef"), AUTH),

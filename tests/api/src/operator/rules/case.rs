@@ -23,6 +23,10 @@ pub(super) mod virtual_edits;
 pub(super) mod virtual_references;
 #[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
 pub(super) mod workload_edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_edits.rs"]
+pub(super) mod remote_edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_references.rs"]
+pub(super) mod remote_references;
 
 use reference::Reference;
 

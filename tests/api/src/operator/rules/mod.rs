@@ -9,7 +9,9 @@ mod crash;
 mod fixed_point;
 mod foreign;
 mod lane;
+mod mcp_remote_proxy;
 mod mcp_server;
+mod mcp_server_entry;
 mod memo;
 mod quiet;
 mod single_edit;
@@ -22,8 +24,10 @@ pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 12] = [
+pub(super) const CASES: [&Case; 14] = [
+    &mcp_remote_proxy::MCP_REMOTE_PROXY,
     &mcp_server::MCP_SERVER,
+    &mcp_server_entry::MCP_SERVER_ENTRY,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
     &configuration::MCP_GROUP,
