@@ -25,6 +25,8 @@ pub(super) struct Outgoing {
     pub(super) env: BTreeMap<String, EnvValue>,
     /// What became of each setting, for a condition each.
     pub(super) told: Vec<(Subject, Result<(), Unusable>)>,
+    /// The settings that the spec names and that have no effect, and why.
+    pub(super) notes: Vec<String>,
     /// What keeps the server from being configured: nobody must be called with other credentials than were asked for.
     pub(super) invalid: InvalidList,
 }
@@ -54,7 +56,7 @@ impl Outgoing {
     }
 
     /// Takes over the variables of a strategy, and says for what it is to be used.
-    fn take(&mut self, path: &str, Strategy { settings, env }: Strategy) -> AuthStrategy {
+    fn take(&mut self, path: &str, Strategy { settings, env, notes: _ }: Strategy) -> AuthStrategy {
         self.set_all(path, env);
         settings
     }
@@ -120,7 +122,10 @@ impl Outgoing {
             Some(reference) => signed_in(path, reference, providers, known),
         };
         let settings = match &made {
-            Ok(strategy) => Some(self.take(path, strategy.clone())),
+            Ok(strategy) => {
+                self.notes.extend(strategy.notes.iter().map(|note| format!("{path}: {note}")));
+                Some(self.take(path, strategy.clone()))
+            }
             Err(unusable) => {
                 self.invalid.add(path, unusable.invalid.message.clone());
                 None

@@ -23,6 +23,7 @@ mod places;
 #[path = "../scene/reference.rs"]
 mod reference;
 #[cfg(test)]
+#[expect(dead_code, reason = "other kinds need more of it")]
 #[path = "../scene/mod.rs"]
 mod scene;
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use super::reference::{Reference, refers};
 
-/// Everything that a virtual server can refer to and that has leaves which matter. A member is one of the group that the
-/// server names.
+/// Everything that a virtual server can refer to and that has leaves which matter. A member names the group where the server
+/// does.
 pub(crate) const REFERENCES: &[Reference] = &[
     refers("hub", "/spec/incomingAuth/oidcConfigRef/name", "MCPOIDCConfig", "crew-oidc"),
     refers("hub", "/spec/telemetryConfigRef/name", "MCPTelemetryConfig", "crew-otel"),
-    refers("hub", "/spec/config/aggregation/tools/0/toolConfigRef/name", "MCPToolConfig", "crew-choice"),
+    refers("hub", "/spec/config/aggregation/tools/1/toolConfigRef/name", "MCPToolConfig", "crew-choice"),
     refers(
         "hub",
         "/spec/config/compositeToolRefs/0/name",
@@ -22,9 +22,9 @@ pub(crate) const REFERENCES: &[Reference] = &[
     ),
     refers(
         "hub",
-        "/spec/outgoingAuth/backends/crew-web/externalAuthConfigRef/name",
+        "/spec/outgoingAuth/backends/crew-front/externalAuthConfigRef/name",
         "MCPExternalAuthConfig",
-        "crew-header",
+        "crew-key",
     ),
     refers("hub", "/spec/groupRef/name", "MCPServer", "crew-web"),
     refers("hub", "/spec/groupRef/name", "MCPRemoteProxy", "crew-far"),
@@ -38,7 +38,7 @@ pub(crate) const REFERENCES: &[Reference] = &[
     ),
     refers(
         "gate",
-        "/spec/outgoingAuth/backends/crew-web/externalAuthConfigRef/name",
+        "/spec/outgoingAuth/backends/crew-front/externalAuthConfigRef/name",
         "MCPExternalAuthConfig",
         "crew-cross",
     ),

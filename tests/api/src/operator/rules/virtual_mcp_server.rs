@@ -70,7 +70,7 @@ pub(super) const VIRTUAL_MCP_SERVER: Case = Case {
         ("/sessionStorage/provider", "the schema wants Redis where there are rate limits"),
         ("MCPOIDCConfig crew-oidc /spec/type", FIELD_OF_TYPE),
         ("MCPExternalAuthConfig crew-exchange /spec/type", FIELD_OF_TYPE),
-        ("MCPExternalAuthConfig crew-header /spec/type", FIELD_OF_TYPE),
+        ("MCPExternalAuthConfig crew-key /spec/type", FIELD_OF_TYPE),
         ("MCPExternalAuthConfig crew-inject /spec/type", FIELD_OF_TYPE),
         ("MCPExternalAuthConfig crew-cross /spec/type", FIELD_OF_TYPE),
     ],
