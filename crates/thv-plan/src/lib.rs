@@ -31,6 +31,7 @@ mod overrides;
 mod owner;
 mod plan;
 mod planned;
+mod pod_defaults;
 pub mod pod_template;
 mod probe;
 mod proxied;

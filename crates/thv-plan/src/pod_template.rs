@@ -16,6 +16,7 @@ use crate::invalid::Invalid;
 use crate::json::object;
 use crate::metadata::{Level as _, OnPods, Pairs};
 use crate::overrides::{IgnoredOverrides, RESERVED};
+use crate::pod_defaults::fill_in;
 use crate::strategic_merge::{MergeError, Schema, merge};
 
 /// The field with the user's template.
@@ -128,7 +129,9 @@ pub(crate) fn apply(
     if !variables.is_empty() {
         theirs.insert("env".to_owned(), Env::of(variables).render());
     }
-    Ok(Value::Object(merged))
+    let mut merged = Value::Object(merged);
+    fill_in(&mut merged);
+    Ok(merged)
 }
 
 /// The item of a list that has this name.

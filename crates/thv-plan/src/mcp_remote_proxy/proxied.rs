@@ -74,7 +74,6 @@ impl Proxied for MCPRemoteProxySpec {
         let Self {
             proxy_port,
             resources,
-            service_account,
             pod_template_spec,
             resource_overrides,
             session_affinity,
@@ -91,6 +90,8 @@ impl Proxied for MCPRemoteProxySpec {
             external_auth_config_ref,
             auth_server_ref,
             header_forward,
+            // The pods fail to start without it, and say so better than we could.
+            service_account: _,
             // The route.
             remote_url: _,
             allow_private_endpoint: _,
@@ -101,7 +102,6 @@ impl Proxied for MCPRemoteProxySpec {
         ProxySpec {
             proxy_port: *proxy_port,
             resources: resources.as_ref(),
-            service_account: service_account.as_deref(),
             pod_template_spec: pod_template_spec.as_ref(),
             resource_overrides: resource_overrides.as_ref(),
             session_affinity: *session_affinity,

@@ -83,7 +83,6 @@ impl Proxied for MCPServerSpec {
         let Self {
             proxy_port,
             resources,
-            service_account,
             pod_template_spec,
             resource_overrides,
             session_affinity,
@@ -102,6 +101,8 @@ impl Proxied for MCPServerSpec {
             webhook_config_ref,
             permission_profile,
             secrets,
+            // The account of the backend. Its pods fail to start without it, and say so better than we could.
+            service_account: _,
             // The route.
             transport: _,
             proxy_mode: _,
@@ -119,7 +120,6 @@ impl Proxied for MCPServerSpec {
         ProxySpec {
             proxy_port: *proxy_port,
             resources: resources.as_ref(),
-            service_account: service_account.as_deref(),
             pod_template_spec: pod_template_spec.as_ref(),
             resource_overrides: resource_overrides.as_ref(),
             session_affinity: *session_affinity,

@@ -80,7 +80,6 @@ pub(super) fn content<S: Proxied>(
         authz_config,
         session_affinity,
         // What the kind has of its own.
-        service_account: _,
         pod_template_spec: _,
         secrets: _,
         // The RunConfig, and what references cause.

@@ -19,8 +19,6 @@ pub(crate) fn refs(spec: ProxySpec<'_>, known: &References) -> BTreeSet<Referenc
     let ProxySpec {
         proxy_port: _,
         resources: _,
-        // The pod fails to start without it, and says so better than we could.
-        service_account: _,
         pod_template_spec: _,
         // It names pull secrets, which may be missing where images need none.
         resource_overrides: _,

@@ -187,7 +187,6 @@ pub(crate) fn resolve<S: Proxied>(snapshot: &Snapshot<S>) -> Resolved {
         header_forward,
         // These refer to nothing that is looked at.
         resources: _,
-        service_account: _,
         pod_template_spec: _,
         resource_overrides: _,
         session_affinity: _,

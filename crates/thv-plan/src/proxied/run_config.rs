@@ -54,7 +54,6 @@ fn input<'a, S: Proxied>(snapshot: &'a Snapshot<S>, resolved: &Resolved, stamp: 
         endpoint_prefix,
         // The pods and other children have these; the configuration does not.
         resources: _,
-        service_account: _,
         pod_template_spec: _,
         resource_overrides: _,
         session_affinity: _,

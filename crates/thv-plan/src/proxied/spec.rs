@@ -13,7 +13,6 @@ use thv_api::value::{Port, RawObject};
 pub(crate) struct ProxySpec<'a> {
     pub(crate) proxy_port: Port,
     pub(crate) resources: Option<&'a ResourceRequirements>,
-    pub(crate) service_account: Option<&'a str>,
     pub(crate) pod_template_spec: Option<&'a RawObject>,
     pub(crate) resource_overrides: Option<&'a ResourceOverrides>,
     pub(crate) session_affinity: SessionAffinity,

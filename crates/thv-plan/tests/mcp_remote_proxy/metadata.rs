@@ -22,12 +22,13 @@ fn s1_08_annotations_end_up_at_their_level_and_only_there() {
         "annotations": {"team": "x"}, "podTemplateMetadataOverrides": {"annotations": {"team": "y", "b": "2"}},
     });
     let pods = json!({"podTemplateMetadataOverrides": {"annotations": {"vault": "true"}}});
-    for (overrides, on_deployment, on_pods) in [
-        (json!({}), &[][..], &[][..]),
+    let cases: [(Value, &[&str], &[&str]); 4] = [
+        (json!({}), &[], &[]),
         (pods, &[], &["vault"]),
         (json!({"annotations": {"team": "x"}}), &["team"], &[]),
         (both, &["team"], &["team", "b"]),
-    ] {
+    ];
+    for (overrides, on_deployment, on_pods) in cases {
         let plan = Scene::of(json!({"resourceOverrides": {"proxyDeployment": overrides}})).plan();
         let expected: BTreeSet<_> = on_deployment.iter().copied().chain([REVISION]).collect();
         assert_eq!(keys(&deployment(&plan)["metadata"]["annotations"]), expected, "{overrides}");

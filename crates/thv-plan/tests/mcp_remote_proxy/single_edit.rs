@@ -101,6 +101,8 @@ fn every_leaf_of_what_is_referred_to_has_exactly_its_effects() {
     let mut lines = String::new();
     for reference in REMOTE_REFERENCES {
         let mut converged = Scene::from_objects(objects.clone(), reference.owner);
+        let owner = serde_json::to_value(&*converged.snapshot.owner).unwrap();
+        assert_eq!(owner.pointer(reference.place), Some(&reference.name.into()), "{reference:?}");
         let before = converged.settle();
         let original = far(&objects, reference);
         let mut all = Vec::new();

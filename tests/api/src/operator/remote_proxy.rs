@@ -260,6 +260,18 @@ async fn s4_11_of_a_remote_proxy_any_change_of_a_volume_reaches_the_pods_and_a_r
             assert_eq!(before.changes(&after), edited([&format!("{place}{at}")]));
             before = after;
         }
+        // Another source takes the place of the old one, of which nothing stays.
+        for source in [
+            json!({"secret": {"secretName": "a"}}),
+            json!({"configMap": {"name": "b"}}),
+            json!({"projected": {"sources": [{"configMap": {"name": "c"}}]}}),
+            json!({"emptyDir": {}}),
+        ] {
+            stage.edit(patch(source)).await?;
+            let volumes = json_of(&stage.deployment().await?)["spec"]["template"]["spec"]["volumes"].clone();
+            let extra = volumes.as_array().and_then(|all| all.iter().find(|one| one["name"] == "extra"));
+            assert_eq!(extra.and_then(Value::as_object).map(serde_json::Map::len), Some(2), "{extra:?}");
+        }
         let mark = stage.operator.recorder.mark();
         stage.look_again("volumes").await?;
         let apply = Pattern::verb(Verb::Apply).of("deployments").named(NAME);
