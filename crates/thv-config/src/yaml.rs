@@ -5,10 +5,12 @@
 //! lines of them can stand for gigabytes, and no document of ours needs them. So are tags that are not YAML's
 //! own.
 
+use serde::Serialize;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{DuplicateKeyPolicy, Error, MergeKeyPolicy, Options, SerializerOptions};
+use serde_saphyr::{DuplicateKeyPolicy, Error, MergeKeyPolicy, Options, Serializer, SerializerOptions};
 
 use crate::json::Json;
+use crate::run_config::WriteError;
 
 /// How many bytes a document may have: as many as a ConfigMap can hold.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -59,13 +61,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Json, YamlError> {
 
 /// Writes a document, and makes sure that it reads as what it is.
 pub(crate) fn write(json: &Json) -> Result<String, YamlError> {
-    let text = serde_saphyr::to_string_with_options(json, layout())
+    let text = render(json)
         .map_err(|_| YamlError::Whole("cannot be written as YAML: remove what is unusual in it"))?;
     if read(text.as_bytes())? == *json {
         Ok(text)
     } else {
         Err(YamlError::Whole("reads differently from what was written: remove what is unusual in it"))
     }
+}
+
+/// Writes any value. An error comes with the path of what could not be written.
+pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, WriteError> {
+    let mut text = String::new();
+    let mut serializer = Serializer::with_options(&mut text, layout())
+        .map_err(|error| WriteError::new(String::new(), &error))?;
+    serde_path_to_error::serialize(value, &mut serializer)
+        .map_err(|error| WriteError::new(error.path().to_string(), error.inner()))?;
+    Ok(text)
 }
 
 fn options() -> Options {
@@ -103,7 +115,9 @@ fn layout() -> SerializerOptions {
 fn problem(error: &Error) -> &'static str {
     match error {
         Error::DuplicateMappingKey { .. } => "the key is there twice: keep one of them",
-        Error::MultipleDocuments { .. } => "a second document begins: keep one",
+        Error::MultipleDocuments { .. } | Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            "a second document begins: keep one"
+        }
         Error::UnsupportedTag { .. } => "the tag is not one of YAML's own: remove it",
         Error::MergeKeyNotAllowed { .. }
         | Error::Budget { breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. }, .. } => {
@@ -203,7 +217,8 @@ mod tests {
             let over = format!("{}{}", open.repeat(MAX_DEPTH + 1), close.repeat(MAX_DEPTH + 1));
             assert!(read(over.as_bytes()).is_err());
         }
-        let block: String = (0..1_000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+        let block: Vec<_> = (0..1_000).map(|level| format!("{}a:", " ".repeat(level))).collect();
+        let block = block.join("\n");
         assert!(refused(&block).contains("is nested too deep"), "{}", refused(&block));
         let huge = "a".repeat(MAX_BYTES + 1);
         assert_eq!(read(huge.as_bytes()), Err(YamlError::Size(MAX_BYTES + 1)));

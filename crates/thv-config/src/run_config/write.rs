@@ -17,7 +17,7 @@ pub enum WriteError {
         path: String,
     },
 
-    /// The document has no form in JSON.
+    /// The document has no form in JSON or YAML.
     #[error("{path}: {problem}")]
     Encode {
         /// The place in the document.
@@ -28,7 +28,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    pub(crate) fn new(path: String, error: &serde_json::Error) -> Self {
+    pub(crate) fn new(path: String, error: &dyn std::fmt::Display) -> Self {
         let problem = error.to_string();
         if problem.contains(REFUSAL) { Self::Secret { path } } else { Self::Encode { path, problem } }
     }

@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&duration).unwrap(), format!("{written:?}"));
             assert_eq!(duration.to_string(), written);
         }
-        assert_eq!(CanonicalDuration::from_secs(60).to_std(), Some(Duration::from_secs(60)));
+        assert_eq!(CanonicalDuration::from_secs(60).to_std(), Some(Duration::from_mins(1)));
     }
 
     #[test]

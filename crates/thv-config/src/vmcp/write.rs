@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::problem::Invalid;
 use super::{VmcpConfig, refill};
 use crate::checksum::Checksum;
-use crate::json::{Json, to_pretty};
+use crate::json::Json;
 use crate::run_config;
 use crate::yaml::{self, YamlError};
 
@@ -82,15 +82,10 @@ impl VmcpConfig {
     }
 }
 
+/// The document as a tree, with its keys in their order and its numbers as they are.
 fn tree<T: Serialize>(file: &'static str, document: &T) -> Result<Json, WriteError> {
-    let json = to_pretty(document).map_err(|error| {
-        let error = run_config::WriteError::new(error.path().to_string(), error.inner());
-        WriteError::Content { file, error }
-    })?;
-    serde_json::from_slice(&json).map_err(|_| {
-        // Only what is nested deeper than a reader of JSON goes does not come back.
-        WriteError::Yaml { file, error: YamlError::Whole("is nested too deep: make it flatter") }
-    })
+    let text = yaml::render(document).map_err(|error| WriteError::Content { file, error })?;
+    yaml::read(text.as_bytes()).map_err(|error| WriteError::Yaml { file, error })
 }
 
 fn text(file: &'static str, json: &Json) -> Result<String, WriteError> {

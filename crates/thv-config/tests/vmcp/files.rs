@@ -160,7 +160,7 @@ fn a_credential_is_neither_shown_nor_written() {
     assert!(matches!(&error, WriteError::Content { file: Files::CONFIG, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "config.yaml: outgoingAuth.default.headerInjection: holds a credential, which must not be written: \
+        "config.yaml: outgoingAuth.default: holds a credential, which must not be written: \
          hand it over by environment variable or file"
     );
 }

@@ -135,8 +135,7 @@ proptest! {
 
     #[test]
     fn documents_are_written_and_read_without_loss(document in documents()) {
-        let text = serde_json::to_string(&document).unwrap();
-        let config = parse(&text, Some(AUTH_SERVER)).unwrap();
+        let config = parse(&serde_saphyr::to_string(&document).unwrap(), Some(AUTH_SERVER)).unwrap();
         prop_assert_eq!(&again(&config).unwrap(), &config);
         prop_assert_eq!(again(&config).unwrap().to_files().unwrap(), config.to_files().unwrap());
     }

@@ -176,7 +176,7 @@ fn timeouts_and_thresholds_leave_something_to_do() {
 fn numbers_are_in_their_ranges() {
     each_is_refused(&[
         (
-            "samplingRate: '0.05'",
+            "samplingRate: \"0.05\"",
             "samplingRate: '1.01'",
             "telemetry.samplingRate: is not a number from 0 to 1: correct it",
         ),
@@ -196,12 +196,12 @@ fn numbers_are_in_their_ranges() {
             "optimizer.maxToolsToReturn: is not between 1 and 50: change it, or leave it out",
         ),
         (
-            "hybridSearchSemanticRatio: '0.5'",
+            "hybridSearchSemanticRatio: \"0.5\"",
             "hybridSearchSemanticRatio: half",
             "optimizer.hybridSearchSemanticRatio: is not a number from 0 to 1: correct it",
         ),
         (
-            "semanticDistanceThreshold: '1.0'",
+            "semanticDistanceThreshold: \"1.0\"",
             "semanticDistanceThreshold: '2.1'",
             "optimizer.semanticDistanceThreshold: is not a number from 0 to 2: correct it",
         ),
@@ -222,9 +222,9 @@ fn numbers_are_in_their_ranges() {
         ),
     ]);
     each_is_fine(&[
-        ("semanticDistanceThreshold: '1.0'", "semanticDistanceThreshold: '2'"),
+        ("semanticDistanceThreshold: \"1.0\"", "semanticDistanceThreshold: '2'"),
         ("maxToolsToReturn: 9", "maxToolsToReturn: 50"),
-        ("hybridSearchSemanticRatio: '0.5'", "hybridSearchSemanticRatio: ''"),
+        ("hybridSearchSemanticRatio: \"0.5\"", "hybridSearchSemanticRatio: ''"),
     ]);
 }
 
@@ -268,7 +268,8 @@ fn the_embedding_service_can_be_asked() {
              correct it",
         ),
     ]);
-    let headers: String = (0..33).map(|index| format!("x-{index}: a, ")).collect();
+    let headers: Vec<_> = (0..33).map(|index| format!("x-{index}: a")).collect();
+    let headers = headers.join(", ");
     let more = format!(
         "{MINIMAL}optimizer: {{embeddingProvider: openai, embeddingModel: a, embeddingHeaders: {{{headers}}}}}\n"
     );
@@ -331,10 +332,10 @@ fn sessions_are_kept_somewhere() {
         ("    address: redis.prod.svc:6379\n", "", "sessionStorage.address: is empty: set it"),
         ("db: 3", "db: -3", "sessionStorage.db: is negative: give the number of a database"),
         (
-            "keyPrefix: 'hub:'",
+            "keyPrefix: \"hub:\"",
             "keyPrefix: hub",
             "sessionStorage.keyPrefix: does not end with `:`: append a colon",
         ),
     ]);
-    each_is_fine(&[("    keyPrefix: 'hub:'\n", ""), ("    db: 3\n", "")]);
+    each_is_fine(&[("    keyPrefix: \"hub:\"\n", ""), ("    db: 3\n", "")]);
 }

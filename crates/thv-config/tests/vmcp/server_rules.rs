@@ -1,8 +1,6 @@
 //! Rules about who calls, how to sign in, and the authorization server.
 
-use crate::support::{
-    AUTH_SERVER, EVERY_KEY, MINIMAL, each_is_fine, each_is_refused, problems, problems_with,
-};
+use crate::support::{AUTH_SERVER, EVERY_KEY, MINIMAL, each_is_fine, each_is_refused, problems};
 
 /// What is wrong with a strategy, without its place.
 fn problems_of(strategy: &str) -> Vec<String> {

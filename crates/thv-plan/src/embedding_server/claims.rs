@@ -10,6 +10,7 @@ use thv_api::kinds::ModelCache;
 use thv_api::names::volumes;
 
 use super::overrides::CLAIMS;
+use crate::json::object;
 use crate::live::Fixed;
 use crate::metadata::{Metadata, OnClaims};
 use crate::quantity;
@@ -53,9 +54,18 @@ pub(super) fn claims(wanted: Option<Value>, live: Option<&Fixed>) -> Claims {
         return Claims { templates: wanted, kept: Vec::new() };
     };
     let kept = differences(&wanted, live);
-    // What is written here is not what the API server keeps, which has defaults in it: it is sent only if it has to be.
-    let templates = if kept.is_empty() { wanted } else { live.clone() };
+    let templates = if kept.is_empty() { wanted } else { live.iter().map(as_applied).collect() };
     Claims { templates, kept }
+}
+
+/// A template that is there, without what only the API server writes: of one that we have made, that is what we applied.
+fn as_applied(live: &Value) -> Value {
+    let mut template = live.clone();
+    if let Some(template) = template.as_object_mut() {
+        template.remove("status");
+        object(template, "metadata", |metadata| drop(metadata.remove("creationTimestamp")));
+    }
+    template
 }
 
 /// What is asked for and is not there, a sentence each.
@@ -180,7 +190,7 @@ mod tests {
             (None, "spec.modelCache: the volume for models stays, and nobody uses it"),
         ] {
             let made = claims(wanted, Some(&there));
-            assert_eq!(made.templates, there.volume_claim_templates, "{told}");
+            assert_eq!(made.templates, [cache(json!({"size": "5Gi"}))], "{told}");
             assert_eq!(made.kept, [told]);
         }
         let made = claims(Some(cache(json!({}))), Some(&live(&[])));
