@@ -21,12 +21,14 @@ pub(crate) struct Strategy {
     pub(crate) settings: vmcp::AuthStrategy,
     /// The variables that it names.
     pub(crate) env: Vec<(String, EnvValue)>,
+    /// The settings that have no effect, and why.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Strategy {
     /// Nothing to sign in with.
     pub(crate) const fn unauthenticated() -> Self {
-        Self { settings: vmcp::AuthStrategy::Unauthenticated, env: Vec::new() }
+        Self { settings: vmcp::AuthStrategy::Unauthenticated, env: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -87,7 +89,13 @@ pub(crate) fn strategy(
     let settings = settings.ok_or_else(|| {
         (Cause::WrongType, format!("a VirtualMCPServer cannot sign in by type {type_}: use another type"))
     })?;
-    Ok(Strategy { settings, env: variables.0 })
+    let header = token_exchange.as_ref().and_then(|it| it.external_token_header_name.as_ref());
+    let note = header.map(|_| {
+        "tokenExchange.externalTokenHeaderName has no effect: a VirtualMCPServer sends the token in the header \
+         Authorization"
+            .to_owned()
+    });
+    Ok(Strategy { settings, env: variables.0, notes: note.into_iter().collect() })
 }
 
 /// The variables that secrets come in.
@@ -111,7 +119,7 @@ fn exchange(exchange: &TokenExchange, client_secret_env: String, provider: &str)
         audience,
         scopes,
         subject_token_type,
-        // A gateway sends the token as any client would.
+        // A gateway sends the token as any client would, which is told.
         external_token_header_name: _,
         subject_provider_name,
     } = exchange;
@@ -222,7 +230,7 @@ mod tests {
     fn made(spec: Value, providers: &[&str]) -> Result<(Value, Vec<String>), String> {
         let spec = serde_json::from_value(spec).unwrap();
         let config = Config { name: "my-cfg".to_owned(), hash: String::new(), spec, notes: Vec::new() };
-        let Strategy { settings, env } = strategy(&config, providers).map_err(|(_, why)| why)?;
+        let Strategy { settings, env, notes: _ } = strategy(&config, providers).map_err(|(_, why)| why)?;
         let variables = env.into_iter().map(|(name, _)| name).collect();
         Ok((serde_json::to_value(settings).unwrap(), variables))
     }

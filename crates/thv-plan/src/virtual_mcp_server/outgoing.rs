@@ -27,6 +27,8 @@ pub(super) struct Outgoing {
     member_env: BTreeMap<String, Vec<(String, EnvValue)>>,
     /// What became of each setting, for a condition each.
     pub(super) told: Vec<(Subject, Result<(), Unusable>)>,
+    /// The settings that the spec names and that have no effect, and why.
+    pub(super) notes: Vec<String>,
     /// What keeps the server from being configured: nobody must be called with other credentials than were asked for.
     pub(super) invalid: InvalidList,
 }
@@ -136,7 +138,8 @@ impl Outgoing {
             None => Ok(strategy),
         });
         let (settings, told) = match made {
-            Ok(Strategy { settings, env }) => {
+            Ok(Strategy { settings, env, notes }) => {
+                self.notes.extend(notes.iter().map(|note| format!("{path}: {note}")));
                 self.env.extend(env);
                 (Some(settings), Ok(()))
             }

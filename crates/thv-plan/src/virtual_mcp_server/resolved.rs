@@ -2,7 +2,7 @@
 
 use thv_api::auth_server::EmbeddedAuthServer;
 use thv_api::kinds::{
-    Aggregation, EmbeddingServerSpec, IncomingAuth, MCPOIDCConfigSpec, MCPToolConfigSpec,
+    Aggregation, EmbeddingServerSpec, IncomingAuth, IncomingAuthType, MCPOIDCConfigSpec, MCPToolConfigSpec,
     VirtualMCPServerSpec, VmcpConfig, WorkloadTools,
 };
 use thv_api::names::{children, env, sessions};
@@ -129,8 +129,9 @@ impl Resolved<'_> {
 pub(super) fn resolve(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Resolved<'_> {
     let (name, namespace) = (snapshot.name(), snapshot.namespace());
     let (spec, known) = (&snapshot.owner.spec, &snapshot.references);
-    let IncomingAuth { type_: _, oidc_config_ref, authz_config, authz_config_ref } = &spec.incoming_auth;
-    let oidc_ref = oidc_config_ref.as_ref();
+    let IncomingAuth { type_, oidc_config_ref, authz_config, authz_config_ref } = &spec.incoming_auth;
+    // Nobody asks anonymous callers for tokens, which is told.
+    let oidc_ref = oidc_config_ref.as_ref().filter(|_| *type_ == IncomingAuthType::Oidc);
     let ca_source = oidc_ref
         .and_then(|it| known.object::<MCPOIDCConfigSpec>(&it.name).found())
         .and_then(|config| oidc::ca_bundle(config.spec));

@@ -15,6 +15,7 @@ mod mcp_server_entry;
 mod memo;
 mod quiet;
 mod single_edit;
+mod virtual_mcp_server;
 mod withdrawal;
 mod workloads;
 mod world;
@@ -37,6 +38,7 @@ pub(super) const CASES: [&Case; 14] = [
     &configuration::MCP_WEBHOOK_CONFIG,
     &workloads::EMBEDDING_SERVER,
     &workloads::MCP_REGISTRY,
+    &virtual_mcp_server::VIRTUAL_MCP_SERVER,
     &memo::MEMO,
 ];
 
