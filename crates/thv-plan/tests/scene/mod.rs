@@ -14,9 +14,9 @@ use thv_api::kinds::{
 use thv_api::names::annotations;
 use thv_api::{Kind, Object};
 use thv_plan::{
-    Child, ChildKind, Children, ContainerFailure, Controller, Decision, Identity, LiveDeployment, LivePod, LiveWorkload,
-    Plan, Planned, PodHealth, PodMaker, Read, Reference, References, Referent, Revision, Rollout, Scalable,
-    Scaling, Settings, Snapshot, Token,
+    Child, ChildKind, Children, ContainerFailure, Controller, Decision, Identity, LiveDeployment, LivePod,
+    LiveWorkload, Plan, Planned, PodHealth, PodMaker, Read, Reference, References, Referent, Revision,
+    Rollout, Scalable, Scaling, Settings, Snapshot, Token,
 };
 
 pub(crate) use on_file::{assert_children_on_file, assert_on_file, folder};

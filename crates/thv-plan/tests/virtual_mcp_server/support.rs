@@ -12,8 +12,8 @@ use thv_api::kinds::{
 };
 use thv_api::{Kind, Object};
 use thv_plan::{
-    AnyObject, Child, ChildKind, Children, LiveWorkload, Plan, Planned, Read, Reference, References, Referent,
-    Refers, Settings, Snapshot, Target,
+    AnyObject, Child, ChildKind, Children, LiveWorkload, Plan, Planned, Read, Reference, References,
+    Referent, Refers, Settings, Snapshot, Target,
 };
 
 use crate::scene::{Scene, Subject, UID};
@@ -129,7 +129,8 @@ impl World {
         };
         match reference {
             Reference::Object(Target { kind, name }) | Reference::Status(Target { kind, name }) => {
-                found(kind, name).map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object).0)))
+                found(kind, name)
+                    .map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object).0)))
             }
             Reference::ConfigMap(name) => found("ConfigMap", name).map_or(Read::Absent, |object| {
                 Read::Found(Referent::ConfigMap(Arc::new(strings(&object["data"]))))
