@@ -13,7 +13,7 @@ use thv_api::Kind;
 use thv_api::kinds::{
     EmbeddingServerSpec, MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec,
     MCPRegistrySpec, MCPRemoteProxySpec, MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec,
-    MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPServerSpec,
+    MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServerSpec,
 };
 use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
@@ -54,6 +54,7 @@ impl Registry {
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
+            .planned::<VirtualMCPCompositeToolDefinitionSpec>()
             .planned::<VirtualMCPServerSpec>()
     }
 

@@ -6,6 +6,7 @@
 mod applied;
 pub mod backends;
 mod child;
+#[cfg(feature = "workflows")]
 mod composite_tool;
 mod config_kinds;
 mod contention;

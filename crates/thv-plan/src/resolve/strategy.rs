@@ -21,12 +21,14 @@ pub(crate) struct Strategy {
     pub(crate) settings: vmcp::AuthStrategy,
     /// The variables that it names.
     pub(crate) env: Vec<(String, EnvValue)>,
+    /// The settings that have no effect, and why.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Strategy {
     /// Nothing to sign in with.
     pub(crate) const fn unauthenticated() -> Self {
-        Self { settings: vmcp::AuthStrategy::Unauthenticated, env: Vec::new() }
+        Self { settings: vmcp::AuthStrategy::Unauthenticated, env: Vec::new(), notes: Vec::new() }
     }
 }
 
@@ -55,7 +57,8 @@ pub(crate) fn strategy(
     let settings = match type_ {
         ExternalAuthType::Unauthenticated => Some(vmcp::AuthStrategy::Unauthenticated),
         ExternalAuthType::TokenExchange => token_exchange.as_ref().map(|it| {
-            let variable = variables.set(&config.name, env::token_exchange_client_secret, it.client_secret_ref.as_ref());
+            let variable =
+                variables.set(&config.name, env::token_exchange_client_secret, it.client_secret_ref.as_ref());
             vmcp::AuthStrategy::TokenExchange(exchange(it, variable, first))
         }),
         ExternalAuthType::HeaderInjection => header_injection.as_ref().map(|it| {
@@ -67,22 +70,32 @@ pub(crate) fn strategy(
                 ..vmcp::HeaderInjection::default()
             })
         }),
-        ExternalAuthType::UpstreamInject => upstream_inject.as_ref().map(|UpstreamInject { provider_name }| {
-            vmcp::AuthStrategy::UpstreamInject(vmcp::UpstreamInject { provider_name: provider_name.clone() })
-        }),
+        ExternalAuthType::UpstreamInject => {
+            upstream_inject.as_ref().map(|UpstreamInject { provider_name }| {
+                vmcp::AuthStrategy::UpstreamInject(vmcp::UpstreamInject {
+                    provider_name: provider_name.clone(),
+                })
+            })
+        }
         ExternalAuthType::AwsSts => aws_sts.as_ref().map(|it| vmcp::AuthStrategy::AwsSts(sts(it, first))),
         ExternalAuthType::CrossAppAccess => match xaa {
             Some(xaa) => Some(cross_app_access(xaa, &config.name, &mut variables, providers)?),
             None => None,
         },
-        ExternalAuthType::BearerToken | ExternalAuthType::EmbeddedAuthServer | ExternalAuthType::OnBehalfOf => {
-            None
-        }
+        ExternalAuthType::BearerToken
+        | ExternalAuthType::EmbeddedAuthServer
+        | ExternalAuthType::OnBehalfOf => None,
     };
     let settings = settings.ok_or_else(|| {
         (Cause::WrongType, format!("a VirtualMCPServer cannot sign in by type {type_}: use another type"))
     })?;
-    Ok(Strategy { settings, env: variables.0 })
+    let header = token_exchange.as_ref().and_then(|it| it.external_token_header_name.as_ref());
+    let note = header.map(|_| {
+        "tokenExchange.externalTokenHeaderName has no effect: a VirtualMCPServer sends the token in the header \
+         Authorization"
+            .to_owned()
+    });
+    Ok(Strategy { settings, env: variables.0, notes: note.into_iter().collect() })
 }
 
 /// The variables that secrets come in.
@@ -106,7 +119,7 @@ fn exchange(exchange: &TokenExchange, client_secret_env: String, provider: &str)
         audience,
         scopes,
         subject_token_type,
-        // A gateway sends the token as any client would.
+        // A gateway sends the token as any client would, which is told.
         external_token_header_name: _,
         subject_provider_name,
     } = exchange;
@@ -133,12 +146,13 @@ fn sts(sts: &AwsSts, provider: &str) -> vmcp::AwsSts {
         session_name_claim,
         subject_provider_name,
     } = sts;
-    let mapping = |AwsRoleMapping { claim, matcher, role_arn, priority }: &AwsRoleMapping| vmcp::RoleMapping {
-        claim: claim.clone().unwrap_or_default(),
-        matcher: matcher.clone().unwrap_or_default(),
-        role_arn: role_arn.clone(),
-        priority: priority.map(i64::from),
-    };
+    let mapping =
+        |AwsRoleMapping { claim, matcher, role_arn, priority }: &AwsRoleMapping| vmcp::RoleMapping {
+            claim: claim.clone().unwrap_or_default(),
+            matcher: matcher.clone().unwrap_or_default(),
+            role_arn: role_arn.clone(),
+            priority: priority.map(i64::from),
+        };
     vmcp::AwsSts {
         region: region.clone(),
         service: service.clone(),
@@ -173,14 +187,19 @@ fn cross_app_access(
     } = xaa;
     let named = subject_provider_name.as_ref().is_some_and(|name| !name.is_empty());
     if !named && providers.len() > 1 {
-        let text = "xaa.subjectProviderName is missing, and there are several upstream providers: name one of them";
+        let text =
+            "xaa.subjectProviderName is missing, and there are several upstream providers: name one of them";
         return Err((Cause::SeveralUpstreams, text.to_owned()));
     }
     let first = providers.first().copied().unwrap_or_default();
     Ok(vmcp::AuthStrategy::CrossAppAccess(vmcp::CrossAppAccess {
         idp_token_url: idp_token_url.clone(),
         idp_client_id: idp_client_id.clone().unwrap_or_default(),
-        idp_client_secret_env: variables.set(config, env::xaa_idp_client_secret, idp_client_secret_ref.as_ref()),
+        idp_client_secret_env: variables.set(
+            config,
+            env::xaa_idp_client_secret,
+            idp_client_secret_ref.as_ref(),
+        ),
         target_token_url: target_token_url.clone(),
         insecure_target_token_url: insecure_target_token_url.unwrap_or_default(),
         target_client_id: target_client_id.clone().unwrap_or_default(),
@@ -211,7 +230,7 @@ mod tests {
     fn made(spec: Value, providers: &[&str]) -> Result<(Value, Vec<String>), String> {
         let spec = serde_json::from_value(spec).unwrap();
         let config = Config { name: "my-cfg".to_owned(), hash: String::new(), spec, notes: Vec::new() };
-        let Strategy { settings, env } = strategy(&config, providers).map_err(|(_, why)| why)?;
+        let Strategy { settings, env, notes: _ } = strategy(&config, providers).map_err(|(_, why)| why)?;
         let variables = env.into_iter().map(|(name, _)| name).collect();
         Ok((serde_json::to_value(settings).unwrap(), variables))
     }
@@ -260,7 +279,8 @@ mod tests {
 
     #[test]
     fn what_a_gateway_cannot_do_is_no_strategy() {
-        let spec = json!({"type": "bearerToken", "bearerToken": {"tokenSecretRef": {"name": "s", "key": "k"}}});
+        let spec =
+            json!({"type": "bearerToken", "bearerToken": {"tokenSecretRef": {"name": "s", "key": "k"}}});
         assert!(made(spec, &[]).unwrap_err().contains("type bearerToken"));
     }
 }

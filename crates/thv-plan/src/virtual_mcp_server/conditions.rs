@@ -8,10 +8,12 @@ use thv_api::conditions::virtual_mcp_server::{
     OverridesAccepted, PodTemplateSpecValid, SettingsIgnored, TelemetryConfigRefValidated, Valid,
 };
 use thv_api::conditions::{Observation, Reason as _, find};
-use thv_api::kinds::{EmbeddingServerPhase, EmbeddingServerSpec, VirtualMCPServerSpec, VmcpConfig};
+use thv_api::kinds::{
+    EmbeddingServerPhase, EmbeddingServerSpec, IncomingAuthType, VirtualMCPServerSpec, VmcpConfig,
+};
 
 use super::findings::Findings;
-use super::incoming::Provider;
+use super::incoming::{Deprecated, Provider};
 use super::outgoing::Subject;
 use super::resolved::Resolved;
 use crate::deployed::conditions::{autoscalers, idle_redis, overrides, pod_template, session_storage};
@@ -170,7 +172,8 @@ fn auth_server_config(findings: &Findings<'_>, observe: &Observation<'_>) -> Vec
 fn identities(spec: &VirtualMCPServerSpec, observe: &Observation<'_>) -> Option<Condition> {
     let names = auth_server::without_identity(spec.auth_server_config.as_ref()?);
     Some(if names.is_empty() {
-        observe.condition(IdentitySynthesized::AllHaveUserInfo, "every upstream provider says who the user is")
+        observe
+            .condition(IdentitySynthesized::AllHaveUserInfo, "every upstream provider says who the user is")
     } else {
         let message = format!(
             "these upstream providers do not say who the user is: {}; set userInfo or identityFromToken",
@@ -248,7 +251,8 @@ fn members(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Condition {
         resolved.backends.left_out.iter().map(|it| format!("{} {}: {}", it.kind, it.name, it.why)).collect();
     if left_out.is_empty() {
         let count = resolved.backends.usable.len();
-        observe.condition(MembersAccepted::Accepted, format!("members of the group that are offered: {count}"))
+        observe
+            .condition(MembersAccepted::Accepted, format!("members of the group that are offered: {count}"))
     } else {
         observe.condition(MembersAccepted::LeftOut, format!("left out: {}", left_out.join("; ")))
     }
@@ -264,18 +268,30 @@ fn ignored_settings(findings: &Findings<'_>, observe: &Observation<'_>) -> Optio
         ("incomingAuth.authzConfigRef", resolved.authz_config_ref.usable().map(|it| &it.notes)),
         ("incomingAuth.authzConfig", resolved.authz_config.usable().map(|it| &it.notes)),
     ];
-    let deprecated = provider.as_ref().is_ok_and(|provider| provider.is_deprecated).then(|| {
-        "spec.incomingAuth.authzConfig.inline.primaryUpstreamProvider is deprecated: write it as \
-         authServerConfig.primaryUpstreamProvider"
-            .to_owned()
+    let deprecated = provider.as_ref().ok().and_then(|provider| provider.deprecated).map(|use_| {
+        let field = "spec.incomingAuth.authzConfig.inline.primaryUpstreamProvider";
+        match use_ {
+            Deprecated::Used => {
+                format!("{field} is deprecated: write it as authServerConfig.primaryUpstreamProvider")
+            }
+            Deprecated::Overruled => {
+                format!("{field} has no effect: authServerConfig.primaryUpstreamProvider counts; remove it")
+            }
+        }
+    });
+    let is_anonymous = spec.incoming_auth.type_ == IncomingAuthType::Anonymous;
+    let provider = spec.incoming_auth.oidc_config_ref.as_ref().filter(|_| is_anonymous).map(|_| {
+        "spec.incomingAuth.oidcConfigRef has no effect: callers are anonymous; write type oidc, or remove it".to_owned()
     });
     let notes: Vec<String> = notes
         .into_iter()
         .flat_map(|(field, notes)| {
             notes.into_iter().flatten().map(move |note| format!("spec.{field}: {note}"))
         })
-        .chain(spec.config.iter().flat_map(replaced))
+        .chain(provider)
         .chain(deprecated)
+        .chain(resolved.outgoing.notes.iter().cloned())
+        .chain(spec.config.iter().flat_map(|config| replaced(snapshot.name(), spec, config)))
         .chain(idle_redis(spec.session_storage.as_ref()))
         .chain(restart::misunderstanding(snapshot))
         .chain(rotation::invalid_annotation(&snapshot.owner.metadata))
@@ -284,16 +300,34 @@ fn ignored_settings(findings: &Findings<'_>, observe: &Observation<'_>) -> Optio
 }
 
 /// Fields of `spec.config` that are filled in from elsewhere, or that nobody knows.
-fn replaced(config: &VmcpConfig) -> Vec<String> {
+fn replaced(name: &str, spec: &VirtualMCPServerSpec, config: &VmcpConfig) -> Vec<String> {
+    let differs = |field: Option<&String>, filled_in: &str| {
+        field.is_some_and(|field| !field.is_empty() && field != filled_in)
+    };
+    let has_headers = spec.passthrough_headers.as_ref().is_some_and(|headers| !headers.is_empty());
+    let service = config.optimizer.as_ref().and_then(|it| it.embedding_service.as_ref());
     let filled = [
+        ("name", differs(config.name.as_ref(), name), "the name of the VirtualMCPServer counts"),
+        ("groupRef", differs(config.group_ref.as_ref(), &spec.group_ref.name), "spec.groupRef counts"),
         ("backends", config.backends.is_some(), "the members of the group are offered"),
         ("incomingAuth", config.incoming_auth.is_some(), "spec.incomingAuth counts"),
         ("outgoingAuth", config.outgoing_auth.is_some(), "spec.outgoingAuth counts"),
         ("telemetry", config.telemetry.is_some(), "spec.telemetryConfigRef counts"),
         ("sessionStorage", config.session_storage.is_some(), "spec.sessionStorage counts"),
+        (
+            "passthroughHeaders",
+            has_headers && config.passthrough_headers.is_some(),
+            "spec.passthroughHeaders counts",
+        ),
+        (
+            "optimizer.embeddingService",
+            spec.embedding_server_ref.is_some() && service.is_some(),
+            "spec.embeddingServerRef counts",
+        ),
     ];
     let filled = filled.into_iter().filter(|(_, is_set, _)| *is_set);
-    let unknown = config.unknown.keys().take(10).map(|field| format!("spec.config.{field} is not known: remove it"));
+    let unknown =
+        config.unknown.keys().take(10).map(|field| format!("spec.config.{field} is not known: remove it"));
     filled
         .map(|(field, _, why)| format!("spec.config.{field} has no effect: {why}; remove it"))
         .chain(unknown)

@@ -19,8 +19,17 @@ pub(super) struct Provider {
     pub(super) name: Option<String>,
     /// Whether it was chosen because nobody said which of several it is to be.
     pub(super) is_guess: bool,
-    /// Whether it was named where that is deprecated.
-    pub(super) is_deprecated: bool,
+    /// What became of the name in the place that is deprecated, if there is one.
+    pub(super) deprecated: Option<Deprecated>,
+}
+
+/// What becomes of a name in a place that is deprecated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deprecated {
+    /// It counts.
+    Used,
+    /// Another name counts.
+    Overruled,
 }
 
 /// A choice of a provider that makes no sense, and why.
@@ -39,7 +48,7 @@ pub(super) fn provider(spec: &VirtualMCPServerSpec) -> Result<Provider, Incohere
     let named = server.and_then(|server| server.primary_upstream_provider.as_ref()).filter(filled);
     let inline = authz_config.as_ref().and_then(|rules| rules.inline.as_ref());
     let deprecated = inline.and_then(|rules| rules.primary_upstream_provider.as_ref()).filter(filled);
-    let is_deprecated = named.is_none() && deprecated.is_some();
+    let overruled = if named.is_some() { Deprecated::Overruled } else { Deprecated::Used };
     let explicit = named.or(deprecated).map(|name| provider_name(name));
     let all = providers(server);
     let message = match (server, explicit) {
@@ -51,7 +60,8 @@ pub(super) fn provider(spec: &VirtualMCPServerSpec) -> Result<Provider, Incohere
             return Err((Reason::PrimaryProviderRequiresAuthServer, text));
         }
         (Some(_), _) if all.is_empty() => {
-            let text = "the rules see the claims of an upstream provider, and there is none: add one".to_owned();
+            let text =
+                "the rules see the claims of an upstream provider, and there is none: add one".to_owned();
             return Err((Reason::RequiresUpstream, text));
         }
         (Some(_), Some(name)) if !all.contains(&name) => {
@@ -62,7 +72,7 @@ pub(super) fn provider(spec: &VirtualMCPServerSpec) -> Result<Provider, Incohere
             return Ok(Provider {
                 name: explicit.or(first).map(str::to_owned),
                 is_guess: explicit.is_none() && all.len() > 1,
-                is_deprecated,
+                deprecated: deprecated.map(|_| overruled),
             });
         }
     };
@@ -78,7 +88,8 @@ pub(super) fn document(
     let referenced = resolved.referenced();
     let callers = match (spec.incoming_auth.type_, referenced.oidc) {
         (IncomingAuthType::Oidc, Some(oidc)) => {
-            let has_secret = oidc.config.spec.inline.as_ref().is_some_and(|it| it.client_secret_ref.is_some());
+            let has_secret =
+                oidc.config.spec.inline.as_ref().is_some_and(|it| it.client_secret_ref.is_some());
             Callers::Oidc(Box::new(identity_provider(oidc_config(oidc, &referenced), has_secret)))
         }
         (IncomingAuthType::Oidc, None) => {

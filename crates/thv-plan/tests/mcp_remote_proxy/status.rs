@@ -129,8 +129,7 @@ fn a_group_that_is_missing_is_told_and_stops_nothing() {
 fn a_deployment_of_something_else_is_not_taken() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
-    scene.workload().deployment.as_mut().unwrap().controller =
-        Some(controller("MCPServer", "someone-else"));
+    scene.workload().deployment.as_mut().unwrap().controller = Some(controller("MCPServer", "someone-else"));
     let plan = scene.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(condition(&plan.status, "ConfigurationValid"), Some(("False", "NameTaken")));

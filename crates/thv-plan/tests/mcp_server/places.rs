@@ -44,14 +44,22 @@ pub(crate) fn compare(one: &Value, other: &Value, path: &str, all: &mut BTreeSet
                 all.insert(path.to_owned());
             }
         },
-        (Value::String(one), Value::String(other)) if path.ends_with("runconfig.json") => {
-            let parse = |text| serde_json::from_str::<Value>(text).unwrap();
+        (Value::String(one), Value::String(other)) if is_document(path) => {
+            // JSON is YAML.
+            let parse = |text| serde_saphyr::from_str::<Value>(text).unwrap();
             compare(&parse(one), &parse(other), path, all);
         }
         _ => {
             all.insert(path.to_owned());
         }
     }
+}
+
+/// Whether the text at a path is a document with places of its own: what a proxy runs by, or a virtual server.
+fn is_document(path: &str) -> bool {
+    let endings =
+        ["runconfig.json", "-vmcp-config.data.config.yaml", "-vmcp-config.data.authserver-config.yaml"];
+    endings.iter().any(|ending| path.ends_with(ending))
 }
 
 pub(crate) fn compare_maps(

@@ -9,7 +9,8 @@ use thv_plan::{LiveStatefulSet, LiveWorkload, PodHealth, PodMaker, Rollout, Scal
 
 use crate::scene::{Subject, pods};
 pub(crate) use crate::scene::{
-    UID, assert_on_file, child, children, controller, deployment, example, failing, folder, identity, template, variable,
+    UID, assert_on_file, child, children, controller, deployment, example, failing, folder, identity,
+    template, variable,
 };
 
 /// A server and all that bears on it.

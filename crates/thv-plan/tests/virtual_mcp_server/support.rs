@@ -12,11 +12,24 @@ use thv_api::kinds::{
 };
 use thv_api::{Kind, Object};
 use thv_plan::{
-    AnyObject, Child, ChildKind, Children, Plan, Planned, Read, Reference, References, Referent, Refers,
-    Settings, Snapshot, Target,
+    AnyObject, Child, ChildKind, Children, LiveWorkload, Plan, Planned, Read, Reference, References,
+    Referent, Refers, Settings, Snapshot, Target,
 };
 
+use crate::scene::{Scene, Subject, UID};
+
+impl Subject for VirtualMCPServerSpec {
+    fn minimal() -> Value {
+        json!({"groupRef": {"name": "team"}, "incomingAuth": {"type": "anonymous"}})
+    }
+
+    fn workload(live: &mut LiveWorkload) -> &mut LiveWorkload {
+        live
+    }
+}
+
 /// A virtual server among other objects.
+#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) owner: VirtualMCPServer,
     others: Vec<Value>,
@@ -27,10 +40,10 @@ pub(crate) struct World {
 impl World {
     /// A virtual server `hub` of the group `team` that anybody may call, with these fields, and these objects.
     pub(crate) fn new(fields: Value, others: &[Value]) -> Self {
-        let mut spec = json!({"groupRef": {"name": "team"}, "incomingAuth": {"type": "anonymous"}});
+        let mut spec = VirtualMCPServerSpec::minimal();
         spec.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let metadata = json!({
-            "name": "hub", "namespace": "prod", "uid": "u-1", "generation": 1, "resourceVersion": "7",
+            "name": "hub", "namespace": "prod", "uid": UID, "generation": 1, "resourceVersion": "7",
         });
         let owner = json!({
             "apiVersion": VirtualMCPServer::api_version_text(), "kind": "VirtualMCPServer", "metadata": metadata,
@@ -46,6 +59,17 @@ impl World {
         }
     }
 
+    /// The virtual server of this name among the objects of manifests.
+    pub(crate) fn among(objects: Vec<Value>, name: &str) -> Self {
+        let (servers, others): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_server);
+        let found = servers.into_iter().find(|server| server["metadata"]["name"] == name).unwrap();
+        let mut owner: VirtualMCPServer = serde_json::from_value(found).unwrap();
+        owner.metadata.uid = Some(UID.to_owned());
+        owner.metadata.generation = Some(1);
+        owner.metadata.resource_version = Some("100".to_owned());
+        Self { owner, others, live: LiveWorkload::default(), settings: Settings::default() }
+    }
+
     /// Adds an object, or puts it in the place of the one of its kind and name.
     pub(crate) fn put(&mut self, object: Value) {
         self.remove(object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap());
@@ -56,11 +80,27 @@ impl World {
         self.others.retain(|other| other["kind"] != kind || other["metadata"]["name"] != name);
     }
 
-    /// Changes the spec.
+    /// Changes the spec as a user does.
     pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Value)) {
-        let mut spec = serde_json::to_value(&self.owner.spec).unwrap();
-        change(&mut spec);
-        self.owner.spec = serde_json::from_value(spec).unwrap();
+        assert!(self.try_edit(change), "that is no spec");
+    }
+
+    /// The same, if the outcome is a spec. The generation moves if anything changed.
+    pub(crate) fn try_edit(&mut self, change: impl FnOnce(&mut Value)) -> bool {
+        let before = serde_json::to_value(&self.owner.spec).unwrap();
+        let mut after = before.clone();
+        change(&mut after);
+        let Ok(spec) = serde_json::from_value(after) else { return false };
+        self.owner.spec = spec;
+        if serde_json::to_value(&self.owner.spec).unwrap() != before {
+            *self.owner.metadata.generation.as_mut().unwrap() += 1;
+        }
+        true
+    }
+
+    /// What is at a pointer of the spec.
+    pub(crate) fn leaf(&self, pointer: &str) -> Value {
+        serde_json::to_value(&self.owner.spec).unwrap().pointer(pointer).unwrap().clone()
     }
 
     /// Everything that the server refers to, as the engine reads it.
@@ -89,7 +129,8 @@ impl World {
         };
         match reference {
             Reference::Object(Target { kind, name }) | Reference::Status(Target { kind, name }) => {
-                found(kind, name).map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object))))
+                found(kind, name)
+                    .map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object).0)))
             }
             Reference::ConfigMap(name) => found("ConfigMap", name).map_or(Read::Absent, |object| {
                 Read::Found(Referent::ConfigMap(Arc::new(strings(&object["data"]))))
@@ -102,7 +143,7 @@ impl World {
                     it["kind"] == *kind && it["spec"]["groupRef"]["name"].as_str() == Some(&to.name)
                 });
                 let name = |it: &Value| it["metadata"]["name"].as_str().unwrap().to_owned();
-                let mut all: Vec<_> = members.map(|it| (name(it), Read::Found(typed(it)))).collect();
+                let mut all: Vec<_> = members.map(|it| (name(it), Read::Found(typed(it).0))).collect();
                 all.sort_by(|(one, _), (other, _)| one.cmp(other));
                 Read::Found(Referent::Objects(all))
             }
@@ -110,15 +151,28 @@ impl World {
         }
     }
 
-    pub(crate) fn plan(&self) -> Plan<VirtualMCPServerSpec> {
-        VirtualMCPServerSpec::plan(&Snapshot {
+    fn snapshot(&self) -> Snapshot<VirtualMCPServerSpec> {
+        Snapshot {
             owner: Arc::new(self.owner.clone()),
             requested: BTreeMap::new(),
             references: self.references(),
             live: self.live.clone(),
             settings: Arc::new(self.settings.clone()),
             now: "2026-11-16T10:00:00Z".parse().unwrap(),
-        })
+        }
+    }
+
+    pub(crate) fn plan(&self) -> Plan<VirtualMCPServerSpec> {
+        VirtualMCPServerSpec::plan(&self.snapshot())
+    }
+
+    /// Plans and carries the plan out until nothing changes any more; the last plan.
+    pub(crate) fn settle(&mut self) -> Plan<VirtualMCPServerSpec> {
+        let mut scene = Scene { snapshot: self.snapshot() };
+        let plan = scene.settle();
+        self.owner = scene.snapshot.owner.as_ref().clone();
+        self.live = scene.snapshot.live;
+        plan
     }
 
     /// The children that a server has with which nothing is wrong.
@@ -166,11 +220,19 @@ impl World {
     }
 }
 
-fn typed(object: &Value) -> Arc<dyn AnyObject> {
-    fn read<S: Kind>(object: &Value) -> Arc<dyn AnyObject> {
+/// Whether a manifest is that of a virtual server.
+pub(crate) fn is_server(object: &Value) -> bool {
+    object["kind"] == VirtualMCPServerSpec::KIND
+}
+
+/// An object as plans see it, and with the defaults that the API server gives it.
+pub(crate) fn typed(object: &Value) -> (Arc<dyn AnyObject>, Value) {
+    fn read<S: Kind>(object: &Value) -> (Arc<dyn AnyObject>, Value) {
         let mut object = object.clone();
         object["apiVersion"] = Object::<S>::api_version_text().into();
-        Arc::new(serde_json::from_value::<Object<S>>(object).unwrap())
+        let object: Object<S> = serde_json::from_value(object).unwrap();
+        let value = serde_json::to_value(&object).unwrap();
+        (Arc::new(object), value)
     }
     match object["kind"].as_str().unwrap() {
         EmbeddingServerSpec::KIND => read::<EmbeddingServerSpec>(object),
@@ -183,9 +245,7 @@ fn typed(object: &Value) -> Arc<dyn AnyObject> {
         MCPServerSpec::KIND => read::<MCPServerSpec>(object),
         MCPTelemetryConfigSpec::KIND => read::<MCPTelemetryConfigSpec>(object),
         MCPToolConfigSpec::KIND => read::<MCPToolConfigSpec>(object),
-        VirtualMCPCompositeToolDefinitionSpec::KIND => {
-            read::<VirtualMCPCompositeToolDefinitionSpec>(object)
-        }
+        VirtualMCPCompositeToolDefinitionSpec::KIND => read::<VirtualMCPCompositeToolDefinitionSpec>(object),
         other => panic!("unknown kind {other}"),
     }
 }
@@ -209,7 +269,8 @@ pub(crate) fn server(name: &str, more: Value) -> Value {
 }
 
 pub(crate) fn entry(name: &str, more: Value) -> Value {
-    let mut spec = json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
+    let mut spec =
+        json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
     spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     member("MCPServerEntry", name, spec)
 }

@@ -53,6 +53,7 @@ mod unknown_field;
 mod unknown_times;
 mod unlisted;
 mod user_agent;
+mod virtual_server;
 mod volumes;
 
 use std::collections::BTreeMap;

@@ -96,7 +96,10 @@ async fn another_secret_behind_the_settings_of_a_member_reaches_the_pods_of_its_
             let leave = stage.edit(kind, "m", json!({"groupRef": {"name": "other"}}));
             assert_eq!(stage.shift(&VIRTUAL_SERVER, leave).await?, in_config(["backends"]), "{kind}");
             let of_group = stage.requests(mark, "MCPGroup", "g").writes();
-            assert!(of_group.iter().all(|write| write.subresource.as_deref() == Some("status")), "{of_group}");
+            assert!(
+                of_group.iter().all(|write| write.subresource.as_deref() == Some("status")),
+                "{of_group}"
+            );
             Ok(())
         })
         .await;
@@ -230,7 +233,8 @@ async fn crowd(space: &Space, proxies: usize, entries: usize) -> Result<Stage> {
 }
 
 #[tokio::test]
-async fn an_edit_of_one_of_two_hundred_members_is_one_look_at_their_gateway_and_one_write_for_what_it_changes() {
+async fn an_edit_of_one_of_two_hundred_members_is_one_look_at_their_gateway_and_one_write_for_what_it_changes()
+ {
     in_namespace(async |space| {
         let stage = crowd(&space, 10, 180).await?;
 
@@ -248,10 +252,16 @@ async fn an_edit_of_one_of_two_hundred_members_is_one_look_at_their_gateway_and_
 
         // Another address is another configuration, of the gateway that is told its backends.
         let mark = stage.operator.recorder.mark();
-        let other = stage.edit("MCPServerEntry", "mcpserverentry-007", json!({"remoteUrl": "https://two.example.com"}));
+        let other = stage.edit(
+            "MCPServerEntry",
+            "mcpserverentry-007",
+            json!({"remoteUrl": "https://two.example.com"}),
+        );
         let changed = stage.shift(&VIRTUAL_SERVER, other).await?;
-        let expected =
-            in_config(["backends[mcpserverentry-007].url", "backends[mcpserverentry-007].metadata.remote_url"]);
+        let expected = in_config([
+            "backends[mcpserverentry-007].url",
+            "backends[mcpserverentry-007].metadata.remote_url",
+        ]);
         assert_eq!(changed, expected);
         let mut found = writes(&stage, mark);
         found.retain(|what, _| !what.contains(" mcpserverentries "));

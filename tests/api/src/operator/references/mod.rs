@@ -2,6 +2,7 @@
 
 mod blocking;
 mod chains;
+mod composite_tool;
 mod fleet;
 mod gateway;
 mod group;

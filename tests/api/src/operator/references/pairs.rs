@@ -25,7 +25,7 @@ async fn for_every_pair_the_referrer_is_named_keeps_the_other_and_lets_it_go_wit
         stage.settle("MCPGroup", "elsewhere", json!({})).await?;
         refer(&stage).await?;
         edit_the_far_end(&stage).await?;
-        let kept: Vec<_> = named().filter(|(_, pair)| !pair.referent.is_group()).collect();
+        let kept: Vec<_> = named().filter(|(_, pair)| pair.referent.is_kept()).collect();
         keep(&stage, &kept).await?;
         stage.calm().await?;
 
@@ -98,7 +98,7 @@ fn is_applied(object: &kube::api::DynamicObject) -> bool {
     is_observed && status["message"].as_str().is_some_and(|message| message.ends_with(" is starting"))
 }
 
-/// Deletes what is referred to: it stays, and says who keeps it. Groups go.
+/// Deletes what is referred to: it stays, and says who keeps it. Groups and composite tools go.
 async fn keep(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
     for (name, pair) in named() {
         stage.delete(pair.referent.kind, &name).await?;
@@ -108,7 +108,7 @@ async fn keep(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
         let object = stage.says(pair.referent.kind, name, ("DeletionBlocked", "True"), &who).await?;
         assert_eq!(super::condition(&object, "DeletionBlocked")["reason"], "ReferencedByWorkloads");
     }
-    for (name, pair) in named().filter(|(_, pair)| pair.referent.is_group()) {
+    for (name, pair) in named().filter(|(_, pair)| !pair.referent.is_kept()) {
         stage.gone(pair.referent.kind, &name).await?;
     }
     Ok(())
@@ -133,12 +133,13 @@ async fn let_go(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
     Ok(())
 }
 
-/// The places of a schema that name an object of a kind that holds configuration, or a group.
+/// The places of a schema that name an object of a kind that holds configuration, a group, or a composite tool.
 fn references(schema: &Value) -> BTreeSet<String> {
     let is_reference = |place: &str| {
         let field = place.strip_suffix(".name").and_then(|holder| holder.rsplit('.').next());
         field.is_some_and(|field| {
-            field.ends_with("ConfigRef") || ["authServerRef", "groupRef"].contains(&field)
+            field.ends_with("ConfigRef")
+                || ["authServerRef", "compositeToolRefs[]", "groupRef"].contains(&field)
         })
     };
     let all = places(schema).into_iter().map(|(place, _)| place);
@@ -146,7 +147,7 @@ fn references(schema: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_field_that_can_refer_to_configuration_or_to_a_group_is_in_a_pair() -> Result<()> {
+fn every_field_that_can_refer_to_configuration_a_group_or_a_composite_tool_is_in_a_pair() -> Result<()> {
     for kind in ["MCPServer", "MCPRemoteProxy", "MCPServerEntry", "VirtualMCPServer"] {
         let schema = stored_schema(&crds::definition(kind)?)?;
         let (expected, mut found) = (references(&schema), BTreeSet::new());

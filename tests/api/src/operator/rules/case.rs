@@ -17,15 +17,20 @@ pub(super) mod places;
 pub(super) mod reference;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
 pub(super) mod references;
-#[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
-pub(super) mod workload_edits;
 #[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_edits.rs"]
 pub(super) mod remote_edits;
 #[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_references.rs"]
 pub(super) mod remote_references;
+#[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_edits.rs"]
+pub(super) mod virtual_edits;
+#[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_references.rs"]
+pub(super) mod virtual_references;
+#[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
+pub(super) mod workload_edits;
 
 use reference::Reference;
 
+use super::virtual_mcp_server::{VIRTUAL_MCP_SERVER, serve_embeddings};
 use crate::operator::{Operator, Program};
 
 /// What follows from an edit of each leaf of a spec.
@@ -173,6 +178,9 @@ pub(super) async fn start(space: &Space, cases: &[&Case], arguments: &[&str]) ->
     let program = program_of(cases);
     // In boxes, because what a test waits for is otherwise part of its own frame, and a thread has 2 MiB.
     Box::pin(program.prepare(space)).await?;
+    if cases.iter().any(|case| case.kind == VIRTUAL_MCP_SERVER.kind) {
+        serve_embeddings(space);
+    }
     Box::pin(Operator::run(program, space, &BTreeMap::new(), arguments)).await
 }
 

@@ -8,9 +8,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::ResourceExt;
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
+use thv_api::names;
 use thv_testbed::{Mark, Pattern, RequestLog, Space, Verb, wait};
 
-use super::CASES;
 use super::case::{Case, program_of, resource_of, start};
 use super::world::{
     Title, World, applies, is_probe, looked_after, looked_at, name_of, outlast_all, put, tail, worlds,
@@ -205,7 +205,7 @@ fn belongs(worlds: &[World], object: &DynamicObject) -> bool {
     let owners = object.owner_references();
     let is_neighbours = |owner: &OwnerReference| {
         let is_own = worlds.iter().any(|world| world.case.kind == owner.kind);
-        !is_own && CASES.iter().any(|other| other.kind == owner.kind)
+        !is_own && owner.api_version.starts_with(names::GROUP)
     };
     !owners.is_empty() && !owners.iter().any(is_neighbours)
 }

@@ -7,6 +7,7 @@ use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use kube::ResourceExt;
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
+use thv_api::kinds::MCPGroup;
 use thv_testbed::{Mark, Space, wait};
 
 use super::case::reference::Reference;
@@ -41,8 +42,8 @@ pub(super) struct Lane {
     pub(super) own: Place,
     /// The name that it has in the example.
     pub(super) example: String,
-    /// What it refers to alone.
-    pub(super) far: Option<Place>,
+    /// What it refers to alone, and the name that this has in the example.
+    pub(super) far: Option<(Place, String)>,
 }
 
 impl Lane {
@@ -52,15 +53,25 @@ impl Lane {
         Ok(Self { world: world.clone(), own, example: name_of(object), far: None })
     }
 
-    /// Makes the object that refers to another one, under another name, with that one for its own.
+    /// Makes the object that refers to another one, under another name, with that one for its own. A member of a group
+    /// names the group where its owner does, and gets one for itself.
     pub(super) async fn far(world: &World, name: &str, reference: &Reference) -> Result<Self> {
         let (case, all) = (world.case, world.case.all()?);
         let Reference { owner, place, kind, name: referent } = reference;
-        let far = put(&world.space, named(&all, kind, referent)?, name).await?;
+        // Children are named after their owners, and both may have some.
+        let far_name = format!("to-{name}");
+        let mut other = named(&all, kind, referent)?.clone();
+        if let Some(group) = other.pointer_mut(place) {
+            *group = json!(far_name);
+            let group = json!({"apiVersion": MCPGroup::api_version_text(), "kind": "MCPGroup", "spec": {}});
+            put(&world.space, &group, &far_name).await?;
+        }
+        let far = put(&world.space, &other, &far_name).await?;
         let mut manifest = named(&all, case.kind, owner)?.clone();
-        *manifest.pointer_mut(place).with_context(|| format!("{owner} has no {place}"))? = json!(name);
+        *manifest.pointer_mut(place).with_context(|| format!("{owner} has no {place}"))? = json!(far_name);
         let own = put(&world.space, &manifest, name).await?;
-        Ok(Self { world: world.clone(), own, example: (*owner).to_owned(), far: Some(far) })
+        let far = Some((far, (*referent).to_owned()));
+        Ok(Self { world: world.clone(), own, example: (*owner).to_owned(), far })
     }
 
     /// An object that is there, and like that of the example.
@@ -174,7 +185,29 @@ impl Lane {
         }
         // A list gives its entries no kind of their own.
         fields.retain(|name, _| !["apiVersion", "kind"].contains(&name.as_str()));
-        Ok(serde_json::from_str(&child.to_string().replace(&self.own.1, &self.example))?)
+        if let Some(spec) = fields.get_mut("spec") {
+            forget_node_ports(spec);
+        }
+        let mut text = child.to_string();
+        if let Some(((_, name), example)) = &self.far {
+            text = text.replace(name, example).replace(&in_variables(name), &in_variables(example));
+        }
+        Ok(serde_json::from_str(&text.replace(&self.own.1, &self.example))?)
+    }
+}
+
+/// A name as it is part of the names of variables.
+fn in_variables(name: &str) -> String {
+    name.to_ascii_uppercase().replace('-', "_")
+}
+
+/// Removes what the API server chooses for a Service that is reached through nodes.
+fn forget_node_ports(spec: &mut Value) {
+    let Some(fields) = spec.as_object_mut() else { return };
+    fields.remove("externalTrafficPolicy");
+    let ports = fields.get_mut("ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+        port.remove("nodePort");
     }
 }
 

@@ -15,6 +15,7 @@ mod mcp_server_entry;
 mod memo;
 mod quiet;
 mod single_edit;
+mod virtual_mcp_server;
 mod withdrawal;
 mod workloads;
 mod world;
@@ -23,10 +24,11 @@ pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 13] = [
+pub(super) const CASES: [&Case; 15] = [
     &mcp_remote_proxy::MCP_REMOTE_PROXY,
     &mcp_server::MCP_SERVER,
     &mcp_server_entry::MCP_SERVER_ENTRY,
+    &configuration::COMPOSITE_TOOL,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
     &configuration::MCP_GROUP,
@@ -36,6 +38,7 @@ pub(super) const CASES: [&Case; 13] = [
     &configuration::MCP_WEBHOOK_CONFIG,
     &workloads::EMBEDDING_SERVER,
     &workloads::MCP_REGISTRY,
+    &virtual_mcp_server::VIRTUAL_MCP_SERVER,
     &memo::MEMO,
 ];
 
@@ -64,5 +67,6 @@ const STRANGERS: &[&str] = &[
     "serviceaccounts",
     "services",
     "statefulsets",
+    "virtualmcpcompositetooldefinitions",
     "virtualmcpservers",
 ];

@@ -62,7 +62,9 @@ async fn near(world: &World) -> Result<Vec<Track>> {
         Effects::Alike { .. } => case.of_kind()?,
     };
     for object in &objects {
-        let first = Lane::near(world, &format!("near-{:03}", lanes.len()), object).await?;
+        // Several cases may be of one kind.
+        let name = |number: usize| format!("near-{}-{number:03}", case.name);
+        let first = Lane::near(world, &name(lanes.len()), object).await?;
         let all: Vec<_> = match case.near {
             Effects::Listed(list) => expectations(list).into_iter().collect(),
             Effects::Alike { all, but } => alike(&first, &first.live().await?, all, but),
@@ -71,7 +73,7 @@ async fn near(world: &World) -> Result<Vec<Track>> {
         let share = |number: usize| all.iter().skip(number).step_by(count).cloned().collect();
         lanes.push(Track::Near(first, share(0)));
         for number in 1..count {
-            let lane = Lane::near(world, &format!("near-{:03}", lanes.len()), object).await?;
+            let lane = Lane::near(world, &name(lanes.len()), object).await?;
             lanes.push(Track::Near(lane, share(number)));
         }
     }
@@ -120,7 +122,7 @@ async fn run(operator: &Operator, track: &Track) -> Result<Vec<String>> {
     let case = lane.world.case;
     let (object, another) = match track {
         Track::Near(..) => (&lane.own, case.another),
-        Track::Far(..) => (lane.far.as_ref().context("nothing is far")?, case.far_another),
+        Track::Far(..) => (&lane.far.as_ref().context("nothing is far")?.0, case.far_another),
     };
     let mut surprises = missing(case, track, &object.0.get(&object.1).await?);
     let mut before = lane.settled(operator).await?;

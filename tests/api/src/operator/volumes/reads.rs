@@ -24,8 +24,10 @@ async fn reads(stage: &Stage, pods: &Pods, spec: serde_json::Value) -> Result<Ve
     let reads: Vec<_> =
         pass.iter().filter(|exchange| matches!(exchange.verb, Verb::Get | Verb::List)).collect();
     assert!(reads.iter().all(|read| Some(read.number) < first_write), "{}: {log}", pods.kind);
-    let mut names: Vec<String> =
-        reads.iter().map(|read| format!("{} {}", read.resource, read.name.as_deref().unwrap_or("all"))).collect();
+    let mut names: Vec<String> = reads
+        .iter()
+        .map(|read| format!("{} {}", read.resource, read.name.as_deref().unwrap_or("all")))
+        .collect();
     names.sort_unstable();
     Ok(names)
 }

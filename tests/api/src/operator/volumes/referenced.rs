@@ -50,8 +50,9 @@ async fn s4_02_every_other_secret_and_bundle_of_a_virtual_server_reaches_its_pod
         assert_eq!(changed, VIRTUAL_SERVER.in_container([variable]));
 
         // Nobody edits the virtual server from here on.
-        let changed =
-            stage.shift(&VIRTUAL_SERVER, stage.edit("MCPOIDCConfig", "oidc", oidc("ca-v2", "ca.crt"))).await?;
+        let changed = stage
+            .shift(&VIRTUAL_SERVER, stage.edit("MCPOIDCConfig", "oidc", oidc("ca-v2", "ca.crt")))
+            .await?;
         let expected = in_pods([
             "volumes[oidc-ca-bundle-ca-v1]",
             "volumes[oidc-ca-bundle-ca-v2]",
@@ -59,8 +60,9 @@ async fn s4_02_every_other_secret_and_bundle_of_a_virtual_server_reaches_its_pod
             "containers[vmcp].volumeMounts[/config/certs/ca-v2]",
         ]);
         assert_eq!(changed, all([expected, in_config(["incomingAuth.oidc.caBundlePath"])]));
-        let changed =
-            stage.shift(&VIRTUAL_SERVER, stage.edit("MCPTelemetryConfig", "otel", telemetry("ca-v2"))).await?;
+        let changed = stage
+            .shift(&VIRTUAL_SERVER, stage.edit("MCPTelemetryConfig", "otel", telemetry("ca-v2")))
+            .await?;
         let expected = in_pods([
             "volumes[otel-ca-bundle-ca-v1]",
             "volumes[otel-ca-bundle-ca-v2]",
@@ -92,7 +94,10 @@ async fn s4_02_the_bundles_of_entries_come_change_and_go_with_them() {
 
         // One that joins the group, and one that leaves it.
         let joins = || {
-            let mounts = in_pods(["volumes[ca-bundle-new]", "containers[vmcp].volumeMounts[/etc/toolhive/ca-bundles/new]"]);
+            let mounts = in_pods([
+                "volumes[ca-bundle-new]",
+                "containers[vmcp].volumeMounts[/etc/toolhive/ca-bundles/new]",
+            ]);
             all([mounts, in_config(["backends[new]"])])
         };
         assert_eq!(of("new", "ca-v1", "ca.crt").await?, joins());
@@ -100,7 +105,10 @@ async fn s4_02_the_bundles_of_entries_come_change_and_go_with_them() {
         assert_eq!(stage.shift(&VIRTUAL_SERVER, leave).await?, joins());
         // The last one takes the whole list with it.
         let changed = stage.shift(&VIRTUAL_SERVER, stage.delete("MCPServerEntry", "ctx")).await?;
-        let gone = in_pods(["volumes[ca-bundle-ctx]", "containers[vmcp].volumeMounts[/etc/toolhive/ca-bundles/ctx]"]);
+        let gone = in_pods([
+            "volumes[ca-bundle-ctx]",
+            "containers[vmcp].volumeMounts[/etc/toolhive/ca-bundles/ctx]",
+        ]);
         assert_eq!(changed, all([gone, in_config(["backends"])]));
         Ok(())
     })
@@ -111,7 +119,8 @@ async fn s4_02_the_bundles_of_entries_come_change_and_go_with_them() {
 async fn s4_02_a_gateway_that_discovers_its_backends_has_the_bundles_of_entries_as_well() {
     in_namespace(async |space| {
         let stage = everything(&space).await?;
-        let changed = stage.change(&VIRTUAL_SERVER, json!({"outgoingAuth": {"source": "discovered"}})).await?;
+        let changed =
+            stage.change(&VIRTUAL_SERVER, json!({"outgoingAuth": {"source": "discovered"}})).await?;
         // It reads its backends itself, so it has rights to.
         let (rights, changed): (Places, Places) =
             changed.into_iter().partition(|place| place.starts_with("Role/s-vmcp rules"));
@@ -148,7 +157,8 @@ async fn s4_07_what_a_virtual_server_does_not_ask_for_any_more_vanishes_with_one
         assert_eq!(container["volumeMounts"].as_array().unwrap().len(), 1, "{container:#}");
         let names: Vec<&str> =
             container["env"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
-        let left = |name: &&&str| ["TOOLHIVE_UPSTREAM_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it));
+        let left =
+            |name: &&&str| ["TOOLHIVE_UPSTREAM_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it));
         assert_eq!(names.iter().find(left), None, "{names:?}");
         stage.assert_fixed(&VIRTUAL_SERVER).await
     })

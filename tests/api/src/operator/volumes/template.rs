@@ -26,23 +26,27 @@ fn steps() -> Vec<Step> {
     let mount = |more: Value| with(json!({"mountPath": "/extra"}), &more);
     let file = |key: &str, path: &str| json!({"items": [{"key": key, "path": path}]});
     vec![
-        (json!({"configMap": config_map(&json!({"name": "b"}))}), mount(json!({})), &["volumes[extra].configMap.name"]),
+        (
+            json!({"configMap": config_map(&json!({"name": "b"}))}),
+            mount(json!({})),
+            &["volumes[extra].configMap.name"],
+        ),
         (
             json!({"configMap": config_map(&file("k", "p"))}),
             mount(json!({})),
             &["volumes[extra].configMap.name", "volumes[extra].configMap.items"],
         ),
-        (json!({"configMap": config_map(&file("k", "q"))}), mount(json!({})), &["volumes[extra].configMap.items[k].path"]),
+        (
+            json!({"configMap": config_map(&file("k", "q"))}),
+            mount(json!({})),
+            &["volumes[extra].configMap.items[k].path"],
+        ),
         (
             json!({"configMap": config_map(&file("l", "q"))}),
             mount(json!({})),
             &["volumes[extra].configMap.items[k]", "volumes[extra].configMap.items[l]"],
         ),
-        (
-            json!({"emptyDir": {}}),
-            mount(json!({})),
-            &["volumes[extra].configMap", "volumes[extra].emptyDir"],
-        ),
+        (json!({"emptyDir": {}}), mount(json!({})), &["volumes[extra].configMap", "volumes[extra].emptyDir"]),
         (json!({"emptyDir": {"medium": "Memory"}}), mount(json!({})), &["volumes[extra].emptyDir.medium"]),
         (
             json!({"emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}),
@@ -110,7 +114,8 @@ async fn s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_o
 }
 
 #[tokio::test]
-async fn s4_11_s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_an_embedding_server() {
+async fn s4_11_s4_03_s4_09_a_change_of_one_detail_of_a_users_volume_reaches_the_pods_of_an_embedding_server()
+{
     goes_through(&EMBEDDING_SERVER).await;
 }
 
@@ -183,7 +188,8 @@ async fn s4_07_s4_11_a_template_that_is_taken_back_leaves_nothing_behind() {
             let left = before.changes(&stage.children(pods).await?);
             let template = pods.places([""]).pop_first().unwrap();
             let is_left = |place: &&String| place.starts_with(template.trim_end_matches('.'));
-            let left: Vec<_> = left.iter().filter(is_left).filter(|place| !place.contains("REVISION")).collect();
+            let left: Vec<_> =
+                left.iter().filter(is_left).filter(|place| !place.contains("REVISION")).collect();
             assert!(left.is_empty(), "{}: {left:?}", pods.kind);
             stage.assert_fixed(pods).await
         })
