@@ -113,6 +113,7 @@ async fn a_server_whose_backend_would_have_the_name_of_an_embedding_server_names
     in_namespace(async |space| {
         let stage = Stage::start(&space).await?;
         stage.settle("EmbeddingServer", "x", (EMBEDDING_SERVER.2)()).await?;
+        stage.calm().await?;
         let mark = stage.operator.recorder.mark();
         stage.make("MCPServer", "x", minimal()).await?;
         let who = "a StatefulSet \"x\" is there already and belongs to EmbeddingServer \"x\"";

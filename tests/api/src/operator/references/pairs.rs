@@ -27,6 +27,7 @@ async fn for_every_pair_the_referrer_is_named_keeps_the_other_and_lets_it_go_wit
         edit_the_far_end(&stage).await?;
         let kept: Vec<_> = named().filter(|(_, pair)| pair.referent.is_kept()).collect();
         keep(&stage, &kept).await?;
+        stage.calm().await?;
 
         // Nobody looks at any of them as long as nothing happens.
         let mark = stage.operator.recorder.mark();

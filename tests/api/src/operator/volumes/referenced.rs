@@ -158,7 +158,7 @@ async fn s4_07_what_a_virtual_server_does_not_ask_for_any_more_vanishes_with_one
         let names: Vec<&str> =
             container["env"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
         let left =
-            |name: &&&str| ["TOOLHIVE_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it));
+            |name: &&&str| ["TOOLHIVE_UPSTREAM_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it));
         assert_eq!(names.iter().find(left), None, "{names:?}");
         stage.assert_fixed(&VIRTUAL_SERVER).await
     })

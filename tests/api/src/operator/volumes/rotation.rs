@@ -35,7 +35,7 @@ async fn rotate(stage: &Stage, name: &str, keys: Value) -> Result<()> {
 /// one.
 async fn comes_to_nothing(stage: &Stage, pods: &Pods, name: &str, is_read: bool) -> Result<()> {
     stage.calm().await?;
-    let (before, rollouts) = (stage.children(pods).await?, stage.rollouts(pods).await?);
+    let (before, rollout) = (stage.children(pods).await?, stage.rollout(pods).await?);
     let mark = stage.operator.recorder.mark();
     rotate(stage, name, json!({"signing": "new", "hmac": "new", "client": "new", "redis": "new"})).await?;
     if is_read {
@@ -45,7 +45,7 @@ async fn comes_to_nothing(stage: &Stage, pods: &Pods, name: &str, is_read: bool)
     stage.calm().await?;
     let after = stage.children(pods).await?;
     assert_eq!((before.versions(), before.changes(&after)), (after.versions(), places([])), "{}", pods.kind);
-    assert_eq!(stage.rollouts(pods).await?, rollouts, "{}", pods.kind);
+    assert_eq!(stage.rollout(pods).await?, rollout, "{}", pods.kind);
     let writes = stage.operator.writes(mark);
     assert!(writes.is_empty(), "{}: {writes:?}", pods.kind);
     Ok(())
