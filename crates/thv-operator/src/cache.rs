@@ -82,13 +82,14 @@ impl<T> Cache<T> {
             .collect()
     }
 
-    /// Whether the store of a namespace is complete. It is not while everything is listed anew after a gap in the watch,
-    /// and what the store shows is what was there before the gap.
-    pub(crate) fn is_complete(&self, namespace: &str) -> bool {
-        self.store(namespace).is_some_and(|store| {
-            let progress = *store.progress.borrow();
-            progress.finished == progress.started
-        })
+    /// How much the store of a namespace shows of what is there.
+    pub(crate) fn coverage(&self, namespace: &str) -> Coverage {
+        let Some(store) = self.store(namespace) else { return Coverage::Listing };
+        match *store.progress.borrow() {
+            Progress { started, finished, .. } if started == finished => Coverage::Complete,
+            Progress { has_failed: true, .. } => Coverage::Failing,
+            Progress { .. } => Coverage::Listing,
+        }
     }
 
     /// Waits until every store has seen everything once.
@@ -97,6 +98,17 @@ impl<T> Cache<T> {
             store.wait(|progress| progress.finished > 0).await;
         }
     }
+}
+
+/// How much a store shows of what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// All of it.
+    Complete,
+    /// What was there before a gap in the watch, while everything is listed anew.
+    Listing,
+    /// The same, while the API server does not give the list.
+    Failing,
 }
 
 /// How far a watch has come.
@@ -108,6 +120,8 @@ struct Progress {
     started: u64,
     /// The number of the last list that was completed.
     finished: u64,
+    /// Whether a list has failed since.
+    has_failed: bool,
 }
 
 /// A write of ours that a store has to catch up with.
@@ -213,6 +227,11 @@ impl<T> Store<T> {
         self.progress.borrow().finished == 0
     }
 
+    /// The watch has failed. If everything is being listed, that starts anew.
+    pub(crate) fn failed(&self) {
+        self.progress.send_modify(|progress| progress.has_failed = progress.started != progress.finished);
+    }
+
     /// Takes in a complete list. Returns every object that is new, that has changed, or that was there and is missing
     /// now, with whom it concerned before and concerns now.
     pub(crate) fn complete(&self, list: Vec<Listed<T>>) -> Vec<(NamespacedName, Concerned)> {
@@ -238,6 +257,7 @@ impl<T> Store<T> {
         self.progress.send_modify(|progress| {
             progress.latest = progress.latest.max(latest);
             progress.finished = progress.started;
+            progress.has_failed = false;
         });
         changes
     }

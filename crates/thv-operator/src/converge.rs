@@ -13,7 +13,7 @@ use crate::events::Events;
 use crate::key::Key;
 use crate::last_applied::Verdict;
 use crate::projection::child::{Belonging, ChildFacts};
-use crate::projection::metadata::Writer;
+use crate::projection::metadata::{Writer, controller};
 use crate::relation::Relation;
 use crate::write_error::WriteError;
 
@@ -138,7 +138,10 @@ impl<'a> Converge<'a> {
                 self.look_again(SOON);
                 return Ok(Step::Nothing);
             }
-            Belonging::Foreign => return Err(WriteError::Taken { what: text(child) }.into()),
+            Belonging::Foreign => {
+                let by = live.controller.clone();
+                return Err(WriteError::Taken { what: text(child), by }.into());
+            }
         }
         match self.engine.last_applied.judge(key, child, &live) {
             Verdict::Skip => {
@@ -180,7 +183,8 @@ impl<'a> Converge<'a> {
         };
         match found {
             Some(metadata) if is_foreign(ChildFacts::read(&metadata)) => {
-                Err(WriteError::Taken { what }.into())
+                let by = controller(&metadata).map(Box::new);
+                Err(WriteError::Taken { what, by }.into())
             }
             _ => Err(WriteError::Conflict { what }.into()),
         }

@@ -79,7 +79,7 @@ impl PassError {
         matches!(
             self,
             Self::Behind
-                | Self::Read(ReadError::Stale { .. })
+                | Self::Read(ReadError::Stale { is_failing: false, .. })
                 | Self::Contested { .. }
                 | Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
         )
@@ -125,7 +125,7 @@ impl PassError {
             Self::Write(WriteError::Refused { what, .. }) => {
                 (format!("the API server refuses {what}"), Failure::Refused)
             }
-            Self::Write(WriteError::Taken { what }) => (format!("{what} exists"), Failure::Refused),
+            Self::Write(WriteError::Taken { .. }) => (self.to_string(), Failure::Refused),
             Self::Write(WriteError::Api { what, .. }) => (format!("cannot write {what}"), Failure::Unknown),
             Self::Write(WriteError::Conflict { .. } | WriteError::Terminating { .. })
             | Self::Read(ReadError::Stale { .. })

@@ -72,6 +72,7 @@ const PLANNED: &[&str] = &[
     kinds::MCPTelemetryConfigSpec::PLURAL,
     kinds::MCPToolConfigSpec::PLURAL,
     kinds::MCPWebhookConfigSpec::PLURAL,
+    kinds::VirtualMCPCompositeToolDefinitionSpec::PLURAL,
     kinds::VirtualMCPServerSpec::PLURAL,
 ];
 

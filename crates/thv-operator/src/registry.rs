@@ -13,11 +13,11 @@ use thv_api::Kind;
 use thv_api::kinds::{
     EmbeddingServerSpec, MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec,
     MCPRegistrySpec, MCPRemoteProxySpec, MCPServerEntrySpec, MCPServerSpec, MCPTelemetryConfigSpec,
-    MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPServerSpec,
+    MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPCompositeToolDefinitionSpec, VirtualMCPServerSpec,
 };
 use thv_plan::{AnyObject, Planned, PodSelector, Read, Refers, Settings, Target};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Coverage};
 use crate::caches::{PAGE, Watches};
 use crate::key::NamespacedName;
 use crate::projection::object::{self, Cached, Raw};
@@ -54,6 +54,7 @@ impl Registry {
             .planned::<MCPTelemetryConfigSpec>()
             .planned::<MCPToolConfigSpec>()
             .planned::<MCPWebhookConfigSpec>()
+            .planned::<VirtualMCPCompositeToolDefinitionSpec>()
             .planned::<VirtualMCPServerSpec>()
     }
 
@@ -148,8 +149,8 @@ pub(crate) trait AnyObjects: Send + Sync {
     /// Waits until everything has been seen once.
     fn ready(&self) -> BoxFuture<'_, ()>;
 
-    /// Whether everything of a namespace is known: nothing is being listed anew.
-    fn is_complete(&self, namespace: &str) -> bool;
+    /// How much of a namespace is known.
+    fn coverage(&self, namespace: &str) -> Coverage;
 
     /// Whether objects of this kind can refer to objects of that one.
     fn can_refer_to(&self, kind: &str) -> bool;
@@ -200,8 +201,8 @@ impl<S: Refers> AnyObjects for Objects<S> {
         self.cache.ready().boxed()
     }
 
-    fn is_complete(&self, namespace: &str) -> bool {
-        self.cache.is_complete(namespace)
+    fn coverage(&self, namespace: &str) -> Coverage {
+        self.cache.coverage(namespace)
     }
 
     fn can_refer_to(&self, kind: &str) -> bool {

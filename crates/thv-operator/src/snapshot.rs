@@ -11,6 +11,7 @@ use thv_plan::{
     References, Referent, Scalable, Settings, Snapshot, Target,
 };
 
+use crate::cache::Coverage;
 use crate::caches::Caches;
 use crate::clock;
 use crate::key::{Key, NamespacedName};
@@ -27,10 +28,8 @@ pub(crate) enum ReadError {
     #[error("cannot read {what}: {source}")]
     Api { what: String, source: Box<kube::Error> },
     /// What the cache shows is not what is there.
-    #[error(
-        "cannot tell which objects of the kind {kind} there are: their watch fails, as the operator's log says"
-    )]
-    Stale { kind: &'static str },
+    #[error("{}", stale(kind, *is_failing))]
+    Stale { kind: &'static str, is_failing: bool },
 }
 
 impl ReadError {
@@ -183,10 +182,24 @@ impl Loader {
     }
 }
 
-/// Fails if one of these kinds is being listed anew: what it shows is what was there before a gap in its watch.
-fn complete<'a>(kinds: impl IntoIterator<Item = &'a Row>, namespace: &str) -> Result<(), ReadError> {
-    let stale = kinds.into_iter().find(|row| !row.objects.is_complete(namespace));
-    stale.map_or(Ok(()), |row| Err(ReadError::Stale { kind: row.objects.kind() }))
+/// Fails if a kind is being listed anew: what is known of it is what was there before a gap in its watch.
+fn complete(row: Option<&Row>, namespace: &str) -> Result<(), ReadError> {
+    let Some(objects) = row.map(|row| &row.objects) else { return Ok(()) };
+    let is_failing = match objects.coverage(namespace) {
+        Coverage::Complete => return Ok(()),
+        Coverage::Listing => false,
+        Coverage::Failing => true,
+    };
+    Err(ReadError::Stale { kind: objects.kind(), is_failing })
+}
+
+fn stale(kind: &str, is_failing: bool) -> String {
+    let why = if is_failing {
+        "the API server does not list them, as the operator's log says"
+    } else {
+        "they are being listed anew"
+    };
+    format!("cannot tell which objects of the kind {kind} there are: {why}")
 }
 
 fn unreadable(kind: &str, name: &str, error: kube::Error) -> ReadError {

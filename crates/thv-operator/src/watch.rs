@@ -101,6 +101,7 @@ pub(crate) async fn run<K, T>(
                 notifier.changed(&name, &concerned);
             }
             Err(error) => {
+                store.failed();
                 tracing::warn!(%error, kind = notifier.kind, "a watch failed and is tried again");
             }
         }

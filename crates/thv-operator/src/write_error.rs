@@ -1,5 +1,7 @@
 //! Why a write did not go through.
 
+use thv_plan::Controller;
+
 /// A write that did not go through.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,10 +13,12 @@ pub(crate) enum WriteError {
         what: String,
     },
     /// An object of this name exists and belongs to somebody else.
-    #[error("{what} exists and does not belong to this object: remove or rename one of the two")]
+    #[error("{what} exists and belongs to {}: remove or rename one of the two", named(by.as_deref()))]
     Taken {
         /// What was to be written.
         what: String,
+        /// Who controls it, if anybody does.
+        by: Option<Box<Controller>>,
     },
     /// The namespace is being deleted, and nothing can be created in it any more.
     #[error("the namespace of {what} is being deleted")]
@@ -58,6 +62,10 @@ impl WriteError {
             _ => Self::Api { what, source: Box::new(error) },
         }
     }
+}
+
+fn named(controller: Option<&Controller>) -> String {
+    controller.map_or_else(|| "somebody else".to_owned(), ToString::to_string)
 }
 
 /// Whether the object that a request was about is not there.

@@ -126,9 +126,7 @@ fn backend<'a>(
     known: &References,
 ) -> Result<Backend<'a>, String> {
     let (url, transport) = match member {
-        Member::Server(spec) => {
-            (mcp_server::url(namespace, name, spec), mcp_server::client_transport(spec))
-        }
+        Member::Server(spec) => (mcp_server::url(namespace, name, spec), mcp_server::client_transport(spec)),
         Member::RemoteProxy(spec) => (mcp_remote_proxy::url(namespace, name, spec), spec.transport),
         Member::Entry(spec) => {
             mcp_server_entry::usable(spec, known)?;
@@ -199,14 +197,12 @@ mod tests {
             ],
         );
         let proxy = json!({"remoteUrl": "https://mcp.example.com/x"});
-        members_of::<MCPRemoteProxySpec>(
-            &mut known,
-            vec![object::<MCPRemoteProxySpec>("far", proxy)],
-        );
+        members_of::<MCPRemoteProxySpec>(&mut known, vec![object::<MCPRemoteProxySpec>("far", proxy)]);
         members_of::<MCPServerEntrySpec>(&mut known, vec![entry("ctx", "https://mcp.example.com/y")]);
         let Backends { usable, left_out } = backends("ns", "g", &known);
         assert_eq!(left_out, []);
-        let found: Vec<_> = usable.iter().map(|one| (one.name, one.member.kind(), one.url.as_str())).collect();
+        let found: Vec<_> =
+            usable.iter().map(|one| (one.name, one.member.kind(), one.url.as_str())).collect();
         assert_eq!(
             found,
             [

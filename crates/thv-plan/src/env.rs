@@ -45,9 +45,7 @@ impl EnvValue {
                 }
                 entry
             }
-            Self::Annotation(annotation) => {
-                field(variable, &format!("metadata.annotations['{annotation}']"))
-            }
+            Self::Annotation(annotation) => field(variable, &format!("metadata.annotations['{annotation}']")),
             Self::Field(path) => field(variable, path),
         }
     }

@@ -25,6 +25,14 @@ impl fmt::Display for Invalid {
     }
 }
 
+#[cfg(feature = "workflows")]
+impl From<thv_compose::Invalid> for Invalid {
+    fn from(invalid: thv_compose::Invalid) -> Self {
+        let thv_compose::Invalid { rule: _, path, message } = invalid;
+        Self { path, message }
+    }
+}
+
 /// Everything that is wrong, so that users see all of it at once. As an error it is never empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidList(Vec<Invalid>);

@@ -1,20 +1,22 @@
 //! What an object names that cannot be read: enough to know that it refers to something.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use serde_json::Value;
 use thv_api::Kind;
 use thv_api::kinds::{
     EmbeddingServerSpec, MCPAuthzConfigSpec, MCPExternalAuthConfigSpec, MCPGroupSpec, MCPOIDCConfigSpec,
-    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec,
+    MCPTelemetryConfigSpec, MCPToolConfigSpec, MCPWebhookConfigSpec, VirtualMCPCompositeToolDefinitionSpec,
 };
 
 use crate::reference::Target;
 
-/// The fields that name another object, and its kind.
-const FIELDS: [(&str, &str); 9] = [
+/// The fields that name another object, or several, and their kind.
+const FIELDS: [(&str, &str); 10] = [
     ("authServerRef", MCPExternalAuthConfigSpec::KIND),
     ("authzConfigRef", MCPAuthzConfigSpec::KIND),
+    ("compositeToolRefs", VirtualMCPCompositeToolDefinitionSpec::KIND),
     ("embeddingServerRef", EmbeddingServerSpec::KIND),
     ("externalAuthConfigRef", MCPExternalAuthConfigSpec::KIND),
     ("groupRef", MCPGroupSpec::KIND),
@@ -34,9 +36,9 @@ pub fn named_targets(spec: &Value) -> BTreeSet<Target> {
             Value::Object(fields) => {
                 for (field, value) in fields {
                     let kind = FIELDS.iter().find(|(name, _)| name == field).map(|(_, kind)| *kind);
-                    let name = value.get("name").and_then(Value::as_str);
-                    if let (Some(kind), Some(name)) = (kind, name) {
-                        found.insert(Target { kind, name: name.to_owned() });
+                    let all = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+                    for name in all.iter().filter_map(|one| one.get("name")?.as_str()) {
+                        found.extend(kind.map(|kind| Target { kind, name: name.to_owned() }));
                     }
                     open.push(value);
                 }
@@ -62,11 +64,22 @@ mod tests {
             "toolConfigRef": "t",
             "incomingAuth": {"oidcConfigRef": {"name": "o", "audience": 1}},
             "outgoingAuth": {"backends": {"b": {"externalAuthConfigRef": {"name": "e"}}}},
-            "config": {"aggregation": {"tools": [{"toolConfigRef": {"name": "t"}}]}},
+            "config": {
+                "aggregation": {"tools": [{"toolConfigRef": {"name": "t"}}]},
+                "compositeToolRefs": [{"name": "c"}, 7, {"name": "d"}],
+            },
         });
         let found: Vec<String> =
             named_targets(&spec).into_iter().map(|Target { kind, name }| format!("{kind} {name}")).collect();
-        assert_eq!(found, ["MCPExternalAuthConfig e", "MCPGroup g", "MCPOIDCConfig o", "MCPToolConfig t"]);
+        let expected = [
+            "MCPExternalAuthConfig e",
+            "MCPGroup g",
+            "MCPOIDCConfig o",
+            "MCPToolConfig t",
+            "VirtualMCPCompositeToolDefinition c",
+            "VirtualMCPCompositeToolDefinition d",
+        ];
+        assert_eq!(found, expected);
         assert!(named_targets(&json!(null)).is_empty());
     }
 }

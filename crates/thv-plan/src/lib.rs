@@ -6,6 +6,7 @@
 mod applied;
 pub mod backends;
 mod child;
+#[cfg(feature = "workflows")]
 mod composite_tool;
 mod config_kinds;
 mod contention;
@@ -69,8 +70,8 @@ pub use image::pull_policy;
 pub use invalid::{Invalid, InvalidList};
 pub use lenient::named_targets;
 pub use live::{
-    ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe, PodHealth,
-    PodMaker, PodSelector, Rollout,
+    ContainerFailure, Controller, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet, Observe,
+    PodHealth, PodMaker, PodSelector, Rollout,
 };
 pub use plan::{Children, Disruption, Plan, Scalable, Scaling};
 pub use planned::{Deletion, Failure, Planned, Refers};

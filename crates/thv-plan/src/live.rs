@@ -1,5 +1,7 @@
 //! What is there, as far as plans depend on it: a few facts about each object, not the object.
 
+use std::fmt;
+
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
@@ -40,6 +42,24 @@ pub struct Identity {
     pub resource_version: String,
 }
 
+/// The object that controls another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controller {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+}
+
+impl fmt::Display for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, name, uid: _ } = self;
+        write!(f, "{kind} {name:?}")
+    }
+}
+
 /// What the controller of a workload reports. By the rules of kstatus, and of `kubectl rollout status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rollout {
@@ -67,8 +87,8 @@ impl Rollout {
 pub struct LiveDeployment {
     /// Which one, and which version of it.
     pub identity: Identity,
-    /// The uid of the object that controls it.
-    pub controller: Option<String>,
+    /// The object that controls it.
+    pub controller: Option<Controller>,
     /// How many replicas it should have.
     pub replicas: i32,
     /// Whether the operator's own field manager has applied that number.
@@ -92,8 +112,8 @@ pub struct LiveStatefulSet {
     pub identity: Identity,
     /// The object that a proxy applied it for, and the revision.
     pub applied: Option<Token>,
-    /// The uid of the object that controls it.
-    pub controller: Option<String>,
+    /// The object that controls it.
+    pub controller: Option<Controller>,
     /// How many replicas it should have.
     pub replicas: i32,
     /// How many replicas it had before we stopped it.
@@ -104,6 +124,24 @@ pub struct LiveStatefulSet {
     pub fixed: Option<Box<Fixed>>,
     /// How far its pods are.
     pub rollout: Rollout,
+}
+
+impl LiveDeployment {
+    /// Whether it is free, or belongs to the object with this uid.
+    pub(crate) fn can_belong_to(&self, uid: &str) -> bool {
+        can_belong_to(self.controller.as_ref(), uid)
+    }
+}
+
+impl LiveStatefulSet {
+    /// Whether it is free, or belongs to the object with this uid.
+    pub(crate) fn can_belong_to(&self, uid: &str) -> bool {
+        can_belong_to(self.controller.as_ref(), uid)
+    }
+}
+
+fn can_belong_to(controller: Option<&Controller>, uid: &str) -> bool {
+    controller.is_none_or(|controller| controller.uid == uid)
 }
 
 /// What the API server does not let anybody change in a StatefulSet that is there, as it is there.

@@ -1,4 +1,4 @@
-//! ServiceAccounts, Roles and RoleBindings: what pods are and what they may do.
+//! Accounts, roles and their bindings: what pods are and what they may do.
 
 use serde_json::{Value, json};
 

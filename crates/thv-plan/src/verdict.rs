@@ -7,7 +7,11 @@ use thv_api::value::RawObject;
 
 use crate::deployed::conditions;
 use crate::invalid::{Invalid, InvalidList};
+use crate::live::Controller;
+use crate::plan::Scalable;
+use crate::planned::Planned;
 use crate::pod_template;
+use crate::snapshot::Snapshot;
 
 /// What keeps the children of an object from being told.
 #[derive(Clone, Debug)]
@@ -60,11 +64,23 @@ impl Verdict {
     }
 }
 
-/// Why a workload that is there cannot be had: it belongs to something else, which would lose it to us.
-pub(crate) fn taken(kind: &str, name: &str, controller: Option<&str>) -> String {
-    format!(
-        "a {kind} {name:?} is there already and belongs to another object (uid {}): create this one under another name, or \
-         remove the other",
-        controller.unwrap_or_default(),
-    )
+/// Why a workload that is there cannot be had, if it cannot: it belongs to something else, which would lose it to us.
+pub(crate) fn taken<S: Planned>(
+    snapshot: &Snapshot<S>,
+    workload: Scalable,
+    name: &str,
+    controller: Option<&Controller>,
+) -> Option<String> {
+    let controller = controller.filter(|controller| controller.uid != snapshot.uid())?;
+    let (workload, kind) = (workload.kind(), S::KIND);
+    Some(if controller.kind == kind && controller.name == snapshot.name() {
+        format!(
+            "the {workload} {name:?} of an earlier {controller} is still there: this one waits until it is gone"
+        )
+    } else {
+        format!(
+            "a {workload} {name:?} is there already and belongs to {controller}: create this {kind} under another name, \
+             or remove the other"
+        )
+    })
 }

@@ -1,6 +1,7 @@
 //! Conditions of `VirtualMCPCompositeToolDefinition`.
 
-use super::condition;
+pub use super::common::Referenced;
+use super::{condition, polarities};
 
 condition! {
     /// Whether the steps make sense.
@@ -29,3 +30,5 @@ condition! {
         False NotReady = "WorkflowNotReady",
     }
 }
+
+polarities![Ready, Referenced, WorkflowValidated];

@@ -77,7 +77,7 @@ pub struct WorkflowStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 
-    /// Arguments of the call. Texts at the first level are templates.
+    /// Arguments of the call. All texts in them are templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
 

@@ -30,24 +30,32 @@ const MAX_LENGTH: usize = 63;
 
 /// Certificate authorities for an identity provider.
 pub fn oidc_ca_bundle(config_map: &str) -> String {
-    format!("oidc-ca-bundle-{config_map}")
+    fitting("oidc-ca-bundle-", config_map)
 }
 
 /// Certificate authorities for telemetry.
 pub fn otel_ca_bundle(config_map: &str) -> String {
-    format!("otel-ca-bundle-{config_map}")
+    fitting("otel-ca-bundle-", config_map)
 }
 
 /// Certificate authorities for an `MCPServerEntry`, in the pod of a virtual server.
 pub fn entry_ca_bundle(entry: &str) -> String {
-    let name = format!("ca-bundle-{entry}");
-    if name.len() <= MAX_LENGTH {
-        return name;
+    fitting("ca-bundle-", entry)
+}
+
+/// The name of a volume that is named after an object. Objects may have longer names, and dots in them; then a digest
+/// tells those apart that would be called the same.
+fn fitting(prefix: &str, name: &str) -> String {
+    const DIGEST: usize = 9;
+    let whole = format!("{prefix}{name}");
+    if whole.len() <= MAX_LENGTH && !name.contains('.') {
+        return whole;
     }
-    let head: String = entry.chars().take(44).collect();
-    let digest = Sha256::digest(entry.as_bytes());
+    let head: String =
+        name.replace('.', "-").chars().take(MAX_LENGTH.saturating_sub(prefix.len() + DIGEST)).collect();
+    let digest = Sha256::digest(name.as_bytes());
     let tail = digest.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-    format!("ca-bundle-{}-{tail:08x}", head.trim_end_matches('-'))
+    format!("{prefix}{}-{tail:08x}", head.trim_end_matches('-'))
 }
 
 /// A signing key of the authorization server.
@@ -136,6 +144,19 @@ fn string_hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn volumes_that_are_named_after_objects_have_names_that_volumes_can_have() {
+        assert_eq!(entry_ca_bundle("ctx"), "ca-bundle-ctx");
+        assert_ne!(entry_ca_bundle("a.b"), entry_ca_bundle("a-b"));
+        let long = "x".repeat(253);
+        for name in ["a.b", "a-b.c", long.as_str()] {
+            for volume in [oidc_ca_bundle(name), otel_ca_bundle(name), entry_ca_bundle(name)] {
+                let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                assert!(volume.len() <= 63 && volume.chars().all(is_fine), "{volume}");
+            }
+        }
+    }
 
     #[test]
     fn webhook_secrets_are_named_as_by_the_go_operator() {

@@ -71,15 +71,23 @@ fn a_list_tells_of_what_is_new_changed_or_missing_and_of_nothing_else() {
 }
 
 #[test]
-fn a_cache_is_not_complete_while_it_is_listed_anew() {
+fn a_cache_is_not_complete_while_it_is_listed_anew_and_says_whether_that_fails() {
     let cache: Cache<u32> = Cache::new(&[None]);
     let store = cache.store("ns").unwrap();
     store.begin();
-    assert!(!cache.is_complete("ns"));
+    assert_eq!(cache.coverage("ns"), Coverage::Listing);
     store.complete(Vec::new());
-    assert!(cache.is_complete("ns"));
+    // A watch that fails goes on from where it was.
+    store.failed();
+    assert_eq!(cache.coverage("ns"), Coverage::Complete);
     store.begin();
-    assert!(!cache.is_complete("ns"));
+    assert_eq!(cache.coverage("ns"), Coverage::Listing);
+    store.failed();
+    store.begin();
+    assert_eq!(cache.coverage("ns"), Coverage::Failing);
+    store.complete(Vec::new());
+    store.begin();
+    assert_eq!(cache.coverage("ns"), Coverage::Listing);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use serde_json::Value;
-use thv_plan::{Child, LiveDeployment, LiveStatefulSet, digest};
+use thv_plan::{Child, Controller, LiveDeployment, LiveStatefulSet, digest};
 
 use super::metadata::{Writer, controller, our_controller, owner_relation};
 use super::partial::MetadataOnly;
@@ -30,17 +30,6 @@ pub(crate) struct ChildFacts {
     pub needs_takeover: bool,
     /// More about it, if it is a workload.
     pub workload: Option<Box<Workload>>,
-}
-
-/// The object that controls another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Controller {
-    /// Its kind.
-    pub kind: String,
-    /// Its name.
-    pub name: String,
-    /// Its uid.
-    pub uid: String,
 }
 
 /// What a plan may want to know of a workload.
@@ -74,15 +63,11 @@ impl ChildFacts {
             return None;
         }
         let owners: Vec<_> = metadata.owner_references.iter().flatten().map(owner_text).collect();
-        let controller = controller(metadata).map(|owner| {
-            let OwnerReference { kind, name, uid, .. } = owner.clone();
-            Box::new(Controller { kind, name, uid })
-        });
         Some(Self {
             uid: metadata.uid.clone()?,
             resource_version: metadata.resource_version.clone()?,
             generation: metadata.generation.unwrap_or_default(),
-            controller,
+            controller: controller(metadata).map(Box::new),
             labels: pairs(metadata.labels.as_ref()),
             annotations: pairs(metadata.annotations.as_ref()),
             owners: owners.join("\n").into(),

@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ObjectMeta, OwnerReference};
 use thv_api::names::{GROUP, field_managers};
-use thv_plan::Identity;
 use thv_plan::managed_fields::is_of;
+use thv_plan::{Controller, Identity};
 
 use crate::relation::{Relation, RelationId};
 
@@ -44,21 +44,28 @@ impl Writer {
 }
 
 /// The controlling owner, of whatever kind.
-pub(crate) fn controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
+fn controlling_owner(metadata: &ObjectMeta) -> Option<&OwnerReference> {
     metadata.owner_references.iter().flatten().find(|owner| owner.controller == Some(true))
+}
+
+/// The same, as plans know it.
+pub(crate) fn controller(metadata: &ObjectMeta) -> Option<Controller> {
+    let OwnerReference { kind, name, uid, api_version: _, controller: _, block_owner_deletion: _ } =
+        controlling_owner(metadata)?;
+    Some(Controller { kind: kind.clone(), name: name.clone(), uid: uid.clone() })
 }
 
 /// The same, if it is of our group, in whatever version its writer knows the kind.
 pub(crate) fn our_controller(metadata: &ObjectMeta) -> Option<&OwnerReference> {
     let is_ours =
         |owner: &&OwnerReference| owner.api_version.split_once('/').is_some_and(|(group, _)| group == GROUP);
-    controller(metadata).filter(is_ours)
+    controlling_owner(metadata).filter(is_ours)
 }
 
 /// Whom an object concerns because they control it.
 pub(crate) fn owner_relation(metadata: &ObjectMeta) -> Option<RelationId> {
     let namespace = metadata.namespace.as_deref().unwrap_or_default();
-    controller(metadata).map(|owner| Relation::ControlledBy { uid: &owner.uid }.id(namespace))
+    controlling_owner(metadata).map(|owner| Relation::ControlledBy { uid: &owner.uid }.id(namespace))
 }
 
 /// The fields that `manager` has applied, but for those of subresources.

@@ -50,7 +50,7 @@ pub(crate) fn project(selector: PodSelector, object: PartialPod) -> Option<Proje
         .find_map(|variable| variable.value)
         .or_else(|| label(CONTROLLER_REVISION_HASH))
         .or_else(|| annotation(&metadata, annotations::CONFIG_HASH).map(str::to_owned));
-    let maker = match controller(&metadata).map(|owner| owner.kind.as_str()) {
+    let maker = match controller(&metadata).as_ref().map(|owner| owner.kind.as_str()) {
         Some("ReplicaSet") => PodMaker::Deployment,
         Some("StatefulSet") => PodMaker::StatefulSet,
         _ => PodMaker::Other,

@@ -20,7 +20,7 @@ pub(crate) fn deployment(object: PartialDeployment) -> Option<Projection<ChildFa
     let stamp = template.get(annotations::MCP_SERVER_GENERATION).filter(|_| is_ours(&metadata, &STAMP));
     let live = identity(&metadata).map(|identity| LiveDeployment {
         identity,
-        controller: controller(&metadata).map(|owner| owner.uid.clone()),
+        controller: controller(&metadata),
         replicas: spec.replicas.unwrap_or(1),
         replicas_are_ours: is_ours(&metadata, &["f:spec", "f:replicas"]),
         revision: annotation(&metadata, annotations::REVISION).and_then(|text| text.parse().ok()),
@@ -43,7 +43,7 @@ pub(crate) fn stateful_set(object: PartialStatefulSet) -> Option<Projection<Chil
     let live = identity(&metadata).map(|identity| LiveStatefulSet {
         identity,
         applied,
-        controller: controller(&metadata).map(|owner| owner.uid.clone()),
+        controller: controller(&metadata),
         replicas: replicas.unwrap_or(1),
         replicas_before_stop: annotation(&metadata, annotations::REPLICAS_BEFORE_STOP)
             .and_then(|text| text.parse().ok()),

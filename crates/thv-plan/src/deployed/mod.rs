@@ -18,6 +18,7 @@ use crate::plan::{Disruption, Scalable};
 use crate::planned::Planned;
 use crate::revision::Decision;
 use crate::snapshot::Snapshot;
+use crate::verdict;
 
 /// The pods of every kind that has this: they carry the name of their object in the same label.
 pub(crate) const PODS: PodSelector = PodSelector { labels: "toolhive=true", instance: labels::TOOLHIVE_NAME };
@@ -26,6 +27,11 @@ pub(crate) const PODS: PodSelector = PodSelector { labels: "toolhive=true", inst
 pub(crate) trait Deployed: Planned {
     /// What is there of the Deployment.
     fn workload(live: &Self::Live) -> &LiveWorkload;
+
+    /// The name of the Deployment: that of the object, for most kinds.
+    fn deployment(name: &str) -> String {
+        name.to_owned()
+    }
 
     /// How many pods the user asks for. Without a number, it is left to others.
     fn replicas(&self) -> Option<i32>;
@@ -37,6 +43,11 @@ pub(crate) trait Deployed: Planned {
 
     /// The revision that something beside the Deployment was applied with, for this very object.
     fn further_revision(_: &Snapshot<Self>) -> Option<u64> {
+        None
+    }
+
+    /// Why a workload cannot be had that others make for this object beside the Deployment.
+    fn further_taken(_: &Snapshot<Self>) -> Option<String> {
         None
     }
 
@@ -81,21 +92,15 @@ pub(crate) fn workload<S: Deployed>(snapshot: &Snapshot<S>) -> &LiveWorkload {
 /// The Deployment of an object, unless it belongs to something else.
 pub(crate) fn deployment_of<S: Deployed>(snapshot: &Snapshot<S>) -> Option<&LiveDeployment> {
     let live = workload(snapshot).deployment.as_ref()?;
-    live.controller.as_deref().is_none_or(|uid| uid == snapshot.uid()).then_some(live)
+    live.can_belong_to(snapshot.uid()).then_some(live)
 }
 
-/// Why the Deployment cannot be had: it belongs to something else, which would lose it to us.
+/// Why the Deployment cannot be had, or what goes with it.
 pub(crate) fn taken<S: Deployed>(snapshot: &Snapshot<S>) -> Option<String> {
-    let live = workload(snapshot).deployment.as_ref()?;
-    deployment_of(snapshot).is_none().then(|| {
-        format!(
-            "a Deployment {:?} is there already and belongs to another object (uid {}): create the {} under another \
-             name, or remove the other",
-            snapshot.name(),
-            live.controller.as_deref().unwrap_or_default(),
-            S::KIND,
-        )
-    })
+    let live = workload(snapshot).deployment.as_ref();
+    let controller = live.and_then(|live| live.controller.as_ref());
+    verdict::taken(snapshot, Scalable::Deployment, &S::deployment(snapshot.name()), controller)
+        .or_else(|| S::further_taken(snapshot))
 }
 
 /// What a decision about the revision means for pods that run. `was_asked` tells that somebody has asked for a restart.

@@ -40,7 +40,9 @@ impl Revised {
 /// What is recorded about revisions of this very object.
 fn records<S: Deployed>(snapshot: &Snapshot<S>) -> Records {
     let noted = snapshot.owner.metadata.annotations.as_ref().and_then(|all| all.get(annotations::REVISION));
-    let is_ours = |live: &&LiveDeployment| live.controller.as_deref() == Some(snapshot.uid());
+    let is_ours = |live: &&LiveDeployment| {
+        live.controller.as_ref().is_some_and(|controller| controller.uid == snapshot.uid())
+    };
     let deployment = workload(snapshot).deployment.as_ref().filter(is_ours);
     Records {
         owner: noted.and_then(|text| text.parse().ok()),

@@ -54,12 +54,12 @@ fn disruption(snapshot: &Snapshot<EmbeddingServerSpec>) -> Disruption {
 /// The StatefulSet of a server, unless it belongs to something else.
 fn stateful_set_of(snapshot: &Snapshot<EmbeddingServerSpec>) -> Option<&LiveStatefulSet> {
     let live = snapshot.live.stateful_set.as_ref()?;
-    live.controller.as_deref().is_none_or(|uid| uid == snapshot.uid()).then_some(live)
+    live.can_belong_to(snapshot.uid()).then_some(live)
 }
 
 /// Why the StatefulSet cannot be had.
 fn why_taken(snapshot: &Snapshot<EmbeddingServerSpec>) -> Option<String> {
-    let live = snapshot.live.stateful_set.as_ref().filter(|_| stateful_set_of(snapshot).is_none())?;
+    let controller = snapshot.live.stateful_set.as_ref().and_then(|live| live.controller.as_ref());
     let name = embedding_server::stateful_set(snapshot.name());
-    Some(taken(Scalable::StatefulSet.kind(), &name, live.controller.as_deref()))
+    taken(snapshot, Scalable::StatefulSet, &name, controller)
 }

@@ -15,6 +15,7 @@ use crate::json::object;
 use crate::metadata::Pairs;
 use crate::overrides::IgnoredOverrides;
 use crate::owner::Owner;
+use crate::pod_defaults::fill_in;
 use crate::pod_template;
 use crate::pull_secrets::PullSecrets;
 use crate::rbac;
@@ -45,6 +46,7 @@ pub(super) fn content(snapshot: &Snapshot<MCPRegistrySpec>) -> Result<Content, I
     let user = spec.pod_template_spec.as_ref();
     let mut template = pod_template::apply(template, user, containers::REGISTRY_API, &api, &mut ignored)?;
     pod::check_merged(name, spec, &template)?;
+    fill_in(&mut template);
     // Pods read their configuration when they start, so another one takes other pods.
     let hash = digest(&json!([template, spec.config_yaml]));
     if let Some(template) = template.as_object_mut() {

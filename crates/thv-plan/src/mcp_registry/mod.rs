@@ -17,17 +17,17 @@ use thv_api::names::children::mcp_registry;
 
 pub use self::role::rules;
 
-use crate::deployed::deployment_of;
 use crate::deployed::replicas::hand_off;
-use crate::plan::{Children, Disruption, Plan, Scalable};
+use crate::deployed::{deployment_of, taken};
+use crate::plan::{Children, Disruption, Plan};
 use crate::snapshot::Snapshot;
-use crate::verdict::{Verdict, taken};
+use crate::verdict::Verdict;
 
 /// What is to be done about a registry.
 pub fn plan(snapshot: &Snapshot<MCPRegistrySpec>) -> Plan<MCPRegistrySpec> {
     let spec = &snapshot.owner.spec;
     let invalid = checks::validate(snapshot.name(), spec);
-    let mut verdict = Verdict::new(invalid, spec.pod_template_spec.as_ref(), why_taken(snapshot));
+    let mut verdict = Verdict::new(invalid, spec.pod_template_spec.as_ref(), taken(snapshot));
     let content = verdict.is_fine().then(|| content::content(snapshot));
     let content = content.and_then(|content| content.map_err(|why| verdict.refuse_template(why)).ok());
     let Some(content) = content else {
@@ -57,11 +57,4 @@ fn disruption(snapshot: &Snapshot<MCPRegistrySpec>, hash: &str) -> Disruption {
         Some(_) if observed != Some(snapshot.generation()) => Disruption::Edited,
         Some(_) => Disruption::Unasked,
     }
-}
-
-/// Why the Deployment cannot be had.
-fn why_taken(snapshot: &Snapshot<MCPRegistrySpec>) -> Option<String> {
-    let live = snapshot.live.deployment.as_ref().filter(|_| deployment_of(snapshot).is_none())?;
-    let name = mcp_registry::api(snapshot.name());
-    Some(taken(Scalable::Deployment.kind(), &name, live.controller.as_deref()))
 }

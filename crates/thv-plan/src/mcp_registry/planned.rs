@@ -36,6 +36,10 @@ impl Deployed for MCPRegistrySpec {
         live
     }
 
+    fn deployment(name: &str) -> String {
+        mcp_registry::api(name)
+    }
+
     /// Whoever scales the Deployment says how many there are.
     fn replicas(&self) -> Option<i32> {
         None

@@ -88,7 +88,7 @@ fn probe(path: &'static str, initial_delay: i32, period: i32) -> Probe {
     Probe { path, port, initial_delay, period, timeout: 1, failures: 3 }
 }
 
-/// Copies the password file: PostgreSQL wants it to belong to who uses it, and to be read by nobody else, and a Secret
+/// Copies the password file: the database wants it to belong to who uses it, and to be read by nobody else, and a Secret
 /// cannot be mounted like that.
 fn setup_pgpass() -> Value {
     let (from, to) = PGPASS_FOLDERS;

@@ -15,7 +15,7 @@ use crate::invalid::InvalidList;
 
 /// The folder with the configuration.
 pub(super) const CONFIG_PATH: &str = "/config";
-/// The password file for PostgreSQL, where the registry server sees it.
+/// The password file of the database, where the registry server sees it.
 pub(super) const PGPASS_PATH: &str = "/home/appuser/.pgpass";
 /// The password file within its volumes.
 pub(super) const PGPASS_FILE: &str = ".pgpass";

@@ -1,6 +1,7 @@
 //! `MCPServer` as a kind with a proxy.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use thv_api::Kind as _;
 use thv_api::conditions::Observation;
 use thv_api::conditions::mcp_server::Ready;
 use thv_api::kinds::{MCPServerPhase, MCPServerSpec, MCPServerStatus, Transport};
@@ -14,13 +15,14 @@ use crate::deployed::{Deployed, LiveWorkload, Observed};
 use crate::health::{Health, ready_pods};
 use crate::invalid::InvalidList;
 use crate::overrides::IgnoredOverrides;
-use crate::plan::Scaling;
+use crate::plan::{Scalable, Scaling};
 use crate::proxied::{ConfigHashes, Findings, Own, Proxied, ProxySpec, Resolved, Route, Told};
-use crate::pull_secrets::PullSecrets;
 use crate::proxy::{Names, Proxy};
+use crate::pull_secrets::PullSecrets;
 use crate::revision::Revision;
 use crate::run_config::Target;
 use crate::snapshot::Snapshot;
+use crate::verdict::taken;
 
 /// Places in the configuration, and the fields of the spec that they come from.
 const FIELDS: &[(&str, &str)] = &[
@@ -54,6 +56,14 @@ impl Deployed for MCPServerSpec {
     fn further_revision(snapshot: &Snapshot<Self>) -> Option<u64> {
         let applied = snapshot.live.backend.as_ref()?.applied.as_ref();
         applied.filter(|token| token.uid == snapshot.uid()).map(|token| token.number)
+    }
+
+    /// The proxies would wait for the StatefulSet in vain. One of an earlier server of this name goes by itself.
+    fn further_taken(snapshot: &Snapshot<Self>) -> Option<String> {
+        let controller = snapshot.live.backend.as_ref()?.controller.as_ref()?;
+        let is_leftover = controller.kind == Self::KIND && controller.name == snapshot.name();
+        let name = mcp_server::backend(snapshot.name());
+        taken(snapshot, Scalable::StatefulSet, &name, Some(controller).filter(|_| !is_leftover))
     }
 
     fn observed(status: &MCPServerStatus) -> Observed {

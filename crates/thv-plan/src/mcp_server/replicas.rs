@@ -47,8 +47,8 @@ fn backend(snapshot: &Snapshot<MCPServerSpec>) -> Option<Scaling> {
 /// Whether a StatefulSet was made for this very server.
 pub(super) fn is_ours(live: &LiveStatefulSet, uid: &str) -> bool {
     let applied_for = live.applied.as_ref().map(|token| token.uid.as_str());
-    match live.controller.as_deref() {
-        Some(controller) => controller == uid,
+    match &live.controller {
+        Some(controller) => controller.uid == uid,
         None => applied_for == Some(uid),
     }
 }

@@ -72,12 +72,12 @@ pub(crate) fn validate(headers: &HeaderForward) -> Result<(), InvalidList> {
             "becomes the same variable as another: rename it",
         );
         invalid.unless(header::is_name(name), &path, "is not the name of a header");
+        invalid.unless(!header::is_restricted(name), &path, "is not yours to set: remove it");
         invalid.unless(
-            !header::is_restricted(name),
+            value.is_none_or(|value| header::is_value(value)),
             &path,
-            "is not yours to set: remove it",
+            "has a value with a line break",
         );
-        invalid.unless(value.is_none_or(|value| header::is_value(value)), &path, "has a value with a line break");
         invalid.unless(seen.insert(lower), &path, "is there twice: remove one of them");
     }
     invalid.finish()

@@ -57,7 +57,8 @@ pub(crate) fn strategy(
     let settings = match type_ {
         ExternalAuthType::Unauthenticated => Some(vmcp::AuthStrategy::Unauthenticated),
         ExternalAuthType::TokenExchange => token_exchange.as_ref().map(|it| {
-            let variable = variables.set(&config.name, env::token_exchange_client_secret, it.client_secret_ref.as_ref());
+            let variable =
+                variables.set(&config.name, env::token_exchange_client_secret, it.client_secret_ref.as_ref());
             vmcp::AuthStrategy::TokenExchange(exchange(it, variable, first))
         }),
         ExternalAuthType::HeaderInjection => header_injection.as_ref().map(|it| {
@@ -69,17 +70,21 @@ pub(crate) fn strategy(
                 ..vmcp::HeaderInjection::default()
             })
         }),
-        ExternalAuthType::UpstreamInject => upstream_inject.as_ref().map(|UpstreamInject { provider_name }| {
-            vmcp::AuthStrategy::UpstreamInject(vmcp::UpstreamInject { provider_name: provider_name.clone() })
-        }),
+        ExternalAuthType::UpstreamInject => {
+            upstream_inject.as_ref().map(|UpstreamInject { provider_name }| {
+                vmcp::AuthStrategy::UpstreamInject(vmcp::UpstreamInject {
+                    provider_name: provider_name.clone(),
+                })
+            })
+        }
         ExternalAuthType::AwsSts => aws_sts.as_ref().map(|it| vmcp::AuthStrategy::AwsSts(sts(it, first))),
         ExternalAuthType::CrossAppAccess => match xaa {
             Some(xaa) => Some(cross_app_access(xaa, &config.name, &mut variables, providers)?),
             None => None,
         },
-        ExternalAuthType::BearerToken | ExternalAuthType::EmbeddedAuthServer | ExternalAuthType::OnBehalfOf => {
-            None
-        }
+        ExternalAuthType::BearerToken
+        | ExternalAuthType::EmbeddedAuthServer
+        | ExternalAuthType::OnBehalfOf => None,
     };
     let settings = settings.ok_or_else(|| {
         (Cause::WrongType, format!("a VirtualMCPServer cannot sign in by type {type_}: use another type"))
@@ -141,12 +146,13 @@ fn sts(sts: &AwsSts, provider: &str) -> vmcp::AwsSts {
         session_name_claim,
         subject_provider_name,
     } = sts;
-    let mapping = |AwsRoleMapping { claim, matcher, role_arn, priority }: &AwsRoleMapping| vmcp::RoleMapping {
-        claim: claim.clone().unwrap_or_default(),
-        matcher: matcher.clone().unwrap_or_default(),
-        role_arn: role_arn.clone(),
-        priority: priority.map(i64::from),
-    };
+    let mapping =
+        |AwsRoleMapping { claim, matcher, role_arn, priority }: &AwsRoleMapping| vmcp::RoleMapping {
+            claim: claim.clone().unwrap_or_default(),
+            matcher: matcher.clone().unwrap_or_default(),
+            role_arn: role_arn.clone(),
+            priority: priority.map(i64::from),
+        };
     vmcp::AwsSts {
         region: region.clone(),
         service: service.clone(),
@@ -181,14 +187,19 @@ fn cross_app_access(
     } = xaa;
     let named = subject_provider_name.as_ref().is_some_and(|name| !name.is_empty());
     if !named && providers.len() > 1 {
-        let text = "xaa.subjectProviderName is missing, and there are several upstream providers: name one of them";
+        let text =
+            "xaa.subjectProviderName is missing, and there are several upstream providers: name one of them";
         return Err((Cause::SeveralUpstreams, text.to_owned()));
     }
     let first = providers.first().copied().unwrap_or_default();
     Ok(vmcp::AuthStrategy::CrossAppAccess(vmcp::CrossAppAccess {
         idp_token_url: idp_token_url.clone(),
         idp_client_id: idp_client_id.clone().unwrap_or_default(),
-        idp_client_secret_env: variables.set(config, env::xaa_idp_client_secret, idp_client_secret_ref.as_ref()),
+        idp_client_secret_env: variables.set(
+            config,
+            env::xaa_idp_client_secret,
+            idp_client_secret_ref.as_ref(),
+        ),
         target_token_url: target_token_url.clone(),
         insecure_target_token_url: insecure_target_token_url.unwrap_or_default(),
         target_client_id: target_client_id.clone().unwrap_or_default(),
@@ -268,7 +279,8 @@ mod tests {
 
     #[test]
     fn what_a_gateway_cannot_do_is_no_strategy() {
-        let spec = json!({"type": "bearerToken", "bearerToken": {"tokenSecretRef": {"name": "s", "key": "k"}}});
+        let spec =
+            json!({"type": "bearerToken", "bearerToken": {"tokenSecretRef": {"name": "s", "key": "k"}}});
         assert!(made(spec, &[]).unwrap_err().contains("type bearerToken"));
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use thv_api::kinds::{CompositeToolRef, VirtualMCPCompositeToolDefinitionSpec, VmcpConfig};
 
-use crate::composite_tool;
+#[cfg(feature = "workflows")]
+use crate::invalid::Invalid;
 use crate::invalid::InvalidList;
 use crate::reference::{Read, References};
 use crate::resolve::{Cause, Outcome, Unusable};
@@ -30,7 +31,7 @@ pub(super) fn resolve<'a>(config: Option<&'a VmcpConfig>, known: &'a References)
     let mut all: Vec<_> = inline.collect();
     let mut invalid = InvalidList::default();
     for (index, tool) in all.iter().enumerate() {
-        invalid.below(&format!("{INLINE}[{index}]"), composite_tool::validate(tool));
+        invalid.below(&format!("{INLINE}[{index}]"), validate(tool));
     }
     let mut first = None;
     for (index, CompositeToolRef { name }) in refs.iter().enumerate() {
@@ -59,7 +60,7 @@ fn referenced<'a>(
 ) -> Result<&'a VirtualMCPCompositeToolDefinitionSpec, Unusable> {
     let what = format!("the VirtualMCPCompositeToolDefinition {name:?}");
     match known.object::<VirtualMCPCompositeToolDefinitionSpec>(name) {
-        Read::Found(found) => match composite_tool::validate(found.spec) {
+        Read::Found(found) => match validate(found.spec) {
             Ok(()) => Ok(found.spec),
             Err(invalid) => Err(Cause::Invalid.at(path, format!("{what} is not valid: {invalid}"))),
         },
@@ -68,4 +69,17 @@ fn referenced<'a>(
         }
         Read::Malformed(why) => Err(Cause::Invalid.at(path, format!("{what} cannot be read: {why}"))),
     }
+}
+
+/// What is wrong with a composite tool.
+#[cfg(feature = "workflows")]
+fn validate(tool: &VirtualMCPCompositeToolDefinitionSpec) -> Result<(), InvalidList> {
+    let invalid = |found: Vec<thv_compose::Invalid>| found.into_iter().map(Invalid::from).collect();
+    thv_compose::Workflow::new(tool).map(drop).map_err(invalid)
+}
+
+/// Whoever does without the parsers leaves it to those who run the tool.
+#[cfg(not(feature = "workflows"))]
+fn validate(_: &VirtualMCPCompositeToolDefinitionSpec) -> Result<(), InvalidList> {
+    Ok(())
 }

@@ -172,7 +172,8 @@ fn auth_server_config(findings: &Findings<'_>, observe: &Observation<'_>) -> Vec
 fn identities(spec: &VirtualMCPServerSpec, observe: &Observation<'_>) -> Option<Condition> {
     let names = auth_server::without_identity(spec.auth_server_config.as_ref()?);
     Some(if names.is_empty() {
-        observe.condition(IdentitySynthesized::AllHaveUserInfo, "every upstream provider says who the user is")
+        observe
+            .condition(IdentitySynthesized::AllHaveUserInfo, "every upstream provider says who the user is")
     } else {
         let message = format!(
             "these upstream providers do not say who the user is: {}; set userInfo or identityFromToken",
@@ -250,7 +251,8 @@ fn members(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Condition {
         resolved.backends.left_out.iter().map(|it| format!("{} {}: {}", it.kind, it.name, it.why)).collect();
     if left_out.is_empty() {
         let count = resolved.backends.usable.len();
-        observe.condition(MembersAccepted::Accepted, format!("members of the group that are offered: {count}"))
+        observe
+            .condition(MembersAccepted::Accepted, format!("members of the group that are offered: {count}"))
     } else {
         observe.condition(MembersAccepted::LeftOut, format!("left out: {}", left_out.join("; ")))
     }
@@ -324,7 +326,8 @@ fn replaced(name: &str, spec: &VirtualMCPServerSpec, config: &VmcpConfig) -> Vec
         ),
     ];
     let filled = filled.into_iter().filter(|(_, is_set, _)| *is_set);
-    let unknown = config.unknown.keys().take(10).map(|field| format!("spec.config.{field} is not known: remove it"));
+    let unknown =
+        config.unknown.keys().take(10).map(|field| format!("spec.config.{field} is not known: remove it"));
     filled
         .map(|(field, _, why)| format!("spec.config.{field} has no effect: {why}; remove it"))
         .chain(unknown)

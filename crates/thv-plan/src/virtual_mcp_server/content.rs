@@ -44,7 +44,8 @@ const HMAC_BYTES: usize = 32;
 
 /// What a pod may use, unless the pod template says otherwise.
 static RESOURCES: LazyLock<ResourceRequirements> = LazyLock::new(|| {
-    let list = |cpu: &str, memory: &str| ResourceList { cpu: Some(cpu.to_owned()), memory: Some(memory.to_owned()) };
+    let list =
+        |cpu: &str, memory: &str| ResourceList { cpu: Some(cpu.to_owned()), memory: Some(memory.to_owned()) };
     ResourceRequirements { limits: Some(list("500m", "512Mi")), requests: Some(list("100m", "128Mi")) }
 });
 
@@ -114,7 +115,7 @@ pub(super) fn content<'a>(
     others.push(service(&proxy, Some(*service_type), PORT, *session_affinity, &users, &mut ignored));
 
     let mut wiring = wiring(&resolved.referenced());
-    wiring.env.extend(resolved.outgoing.env.clone());
+    wiring.env.extend(resolved.outgoing.variables());
     for Backend { name, member, .. } in &resolved.backends.usable {
         let Member::Entry(entry) = member else { continue };
         if let Some(bundle) = entry.ca_bundle_ref.as_ref().and_then(ca_bundle::bundle) {

@@ -21,18 +21,50 @@ use crate::run_config::{auth_server_config, entry_ca_file, telemetry_config};
 use crate::snapshot::Snapshot;
 
 /// The configuration, unless it would not be valid: the program that reads it checks it with the same function.
+///
+/// A member that would make it invalid is left out: nobody stops a gateway by joining its group.
 pub(super) fn document(
     snapshot: &Snapshot<VirtualMCPServerSpec>,
-    resolved: &Resolved<'_>,
+    resolved: &mut Resolved<'_>,
     provider: &Provider,
 ) -> Result<vmcp::VmcpConfig, InvalidList> {
-    let mut config = assemble(snapshot, resolved, provider)?;
-    config.normalise();
-    config.validate().map_err(|invalid| {
-        let problems = invalid.0.iter();
-        problems.map(|it| Invalid::new(field(&it.path), it.message.as_ref())).collect::<InvalidList>()
-    })?;
-    Ok(config)
+    // Every turn but the last one leaves out a member.
+    loop {
+        let mut config = assemble(snapshot, resolved, provider)?;
+        config.normalise();
+        let Err(vmcp::Invalid(problems)) = config.validate() else { return Ok(config) };
+        let blamed: Vec<_> =
+            problems.iter().filter_map(|it| Some((blamed(it, &config, snapshot)?, it.to_string()))).collect();
+        if blamed.is_empty() {
+            return Err(problems
+                .iter()
+                .map(|it| Invalid::new(field(&it.path), it.message.as_ref()))
+                .collect());
+        }
+        for (name, why) in blamed {
+            resolved.leave_out(&name, &why);
+        }
+    }
+}
+
+/// The member that causes a problem, if one does: its address, or how it wants to be called.
+fn blamed(
+    problem: &vmcp::Problem,
+    config: &vmcp::VmcpConfig,
+    snapshot: &Snapshot<VirtualMCPServerSpec>,
+) -> Option<String> {
+    let named = snapshot.owner.spec.outgoing_auth.as_ref().and_then(|auth| auth.backends.as_ref());
+    let is_below = |path: &str| problem.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    let by_place = |(index, backend): (usize, &vmcp::Backend)| {
+        is_below(&format!("backends[{index}]")).then(|| backend.name.clone())
+    };
+    let by_name = config.outgoing_auth.backends.keys().filter(|name| {
+        let is_own = named.is_none_or(|named| !named.contains_key(*name));
+        is_own && is_below(&format!("outgoingAuth.backends.{name}"))
+    });
+    // Names may have dots in them, so one may be the beginning of another.
+    let longest = by_name.max_by_key(|name| name.len()).cloned();
+    config.backends.iter().enumerate().find_map(by_place).or(longest)
 }
 
 /// Puts the configuration together. Every field of `spec.config` is here, so that a new one cannot be forgotten.
@@ -131,7 +163,8 @@ fn fixed(backend: &Backend<'_>, namespace: &str, group: &str) -> vmcp::Backend {
             (Some(BackendType::Entry), bundle, "server_entry", Some(&entry.remote_url))
         }
     };
-    let known = [("group", group), ("namespace", namespace), ("tool_type", "mcp"), ("workload_type", workload_type)];
+    let known =
+        [("group", group), ("namespace", namespace), ("tool_type", "mcp"), ("workload_type", workload_type)];
     let remote = remote_url.map(|url| ("remote_url", url.as_str()));
     vmcp::Backend {
         name: (*name).to_owned(),
@@ -142,14 +175,23 @@ fn fixed(backend: &Backend<'_>, namespace: &str, group: &str) -> vmcp::Backend {
         },
         type_,
         ca_bundle_path: bundle.map(|bundle| entry_ca_file(name, &bundle).path()).unwrap_or_default(),
-        metadata: known.into_iter().chain(remote).map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        metadata: known
+            .into_iter()
+            .chain(remote)
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
     }
 }
 
 /// How the tools become one list. What the spec says of a tool comes before what a shared choice says.
 fn tools(aggregation: Aggregation, resolved: &Resolved<'_>) -> Result<vmcp::Aggregation, Invalid> {
-    let Aggregation { conflict_resolution, conflict_resolution_config, tools, exclude_all_tools, default_tool_visibility } =
-        aggregation;
+    let Aggregation {
+        conflict_resolution,
+        conflict_resolution_config,
+        tools,
+        exclude_all_tools,
+        default_tool_visibility,
+    } = aggregation;
     let shared = resolved.tools.iter().map(|outcome| outcome.usable().map(|config| &config.spec));
     let tools: Vec<_> =
         tools.into_iter().flatten().zip(shared).map(|(own, shared)| with_shared(own, shared)).collect();
@@ -162,7 +204,10 @@ fn tools(aggregation: Aggregation, resolved: &Resolved<'_>) -> Result<vmcp::Aggr
         conflict_resolution_config: config.unwrap_or_default(),
         tools: required("aggregation.tools", &tools)?,
         exclude_all_tools: exclude_all_tools.unwrap_or_default(),
-        default_tool_visibility: convert("aggregation.defaultToolVisibility", default_tool_visibility.as_ref())?,
+        default_tool_visibility: convert(
+            "aggregation.defaultToolVisibility",
+            default_tool_visibility.as_ref(),
+        )?,
     })
 }
 
@@ -201,6 +246,7 @@ fn field(path: &str) -> String {
         ("sessionStorage", "spec.sessionStorage"),
         ("telemetry", "spec.telemetryConfigRef"),
     ];
-    let known = FIELDS.iter().find_map(|(place, field)| Some(format!("{field}{}", path.strip_prefix(place)?)));
+    let known =
+        FIELDS.iter().find_map(|(place, field)| Some(format!("{field}{}", path.strip_prefix(place)?)));
     known.unwrap_or_else(|| format!("spec.config.{path}"))
 }

@@ -1,11 +1,11 @@
 //! What is said about a virtual server.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use thv_api::conditions::virtual_mcp_server::Ready;
 use thv_api::conditions::Observation;
+use thv_api::conditions::virtual_mcp_server::Ready;
 use thv_api::kinds::{VirtualMCPServerPhase, VirtualMCPServerSpec, VirtualMCPServerStatus};
 
-use super::incoming::{self, Incoherent, Provider};
+use super::incoming::{Incoherent, Provider};
 use super::resolved::Resolved;
 use super::{checks, conditions, phase};
 use crate::deployed::taken;
@@ -38,7 +38,11 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     /// What can be said before anything is rendered.
-    pub(super) fn new(snapshot: &'a Snapshot<VirtualMCPServerSpec>, resolved: &'a Resolved<'a>) -> Self {
+    pub(super) fn new(
+        snapshot: &'a Snapshot<VirtualMCPServerSpec>,
+        resolved: &'a Resolved<'a>,
+        provider: Result<Provider, Incoherent>,
+    ) -> Self {
         let spec = &snapshot.owner.spec;
         let mut invalid = checks::validate(snapshot.name(), spec);
         invalid.merge(resolved.composite_tools.invalid.clone());
@@ -46,7 +50,7 @@ impl<'a> Findings<'a> {
             snapshot,
             resolved,
             invalid,
-            provider: incoming::provider(spec),
+            provider,
             pod_template: spec.pod_template_spec.as_ref().map(pod_template::validate),
             taken: taken(snapshot),
             ignored: None,
@@ -110,8 +114,9 @@ impl<'a> Findings<'a> {
 
     /// What was told before of what runs.
     fn before(&self) -> VirtualMCPServerStatus {
-        let VirtualMCPServerStatus { url, oidc_config_hash, authz_config_hash, telemetry_config_hash, .. } =
-            self.snapshot.owner.status.clone().unwrap_or_default();
+        let VirtualMCPServerStatus {
+            url, oidc_config_hash, authz_config_hash, telemetry_config_hash, ..
+        } = self.snapshot.owner.status.clone().unwrap_or_default();
         VirtualMCPServerStatus {
             url,
             oidc_config_hash,

@@ -60,7 +60,8 @@ pub(super) fn provider(spec: &VirtualMCPServerSpec) -> Result<Provider, Incohere
             return Err((Reason::PrimaryProviderRequiresAuthServer, text));
         }
         (Some(_), _) if all.is_empty() => {
-            let text = "the rules see the claims of an upstream provider, and there is none: add one".to_owned();
+            let text =
+                "the rules see the claims of an upstream provider, and there is none: add one".to_owned();
             return Err((Reason::RequiresUpstream, text));
         }
         (Some(_), Some(name)) if !all.contains(&name) => {
@@ -87,7 +88,8 @@ pub(super) fn document(
     let referenced = resolved.referenced();
     let callers = match (spec.incoming_auth.type_, referenced.oidc) {
         (IncomingAuthType::Oidc, Some(oidc)) => {
-            let has_secret = oidc.config.spec.inline.as_ref().is_some_and(|it| it.client_secret_ref.is_some());
+            let has_secret =
+                oidc.config.spec.inline.as_ref().is_some_and(|it| it.client_secret_ref.is_some());
             Callers::Oidc(Box::new(identity_provider(oidc_config(oidc, &referenced), has_secret)))
         }
         (IncomingAuthType::Oidc, None) => {

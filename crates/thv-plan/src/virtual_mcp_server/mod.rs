@@ -23,6 +23,7 @@ use thv_api::kinds::VirtualMCPServerSpec;
 use thv_api::names::annotations;
 use thv_api::names::children::virtual_mcp_server;
 use thv_api::value::Port;
+use thv_config::vmcp::VmcpConfig;
 
 use self::findings::Findings;
 use self::rendered::Rendered;
@@ -36,11 +37,20 @@ const PORT: Port = Port::VMCP;
 
 /// What is to be done about a virtual server.
 fn plan(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Plan<VirtualMCPServerSpec> {
-    let resolved = resolved::resolve(snapshot);
-    let mut findings = Findings::new(snapshot, &resolved);
+    let mut resolved = resolved::resolve(snapshot);
+    let provider = incoming::provider(&snapshot.owner.spec);
+    let config = match &provider {
+        // References that cannot be used have their own say.
+        Ok(provider) if resolved.invalid().is_empty() => {
+            document::document(snapshot, &mut resolved, provider).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let mut findings = Findings::new(snapshot, &resolved, provider);
     let restart = restart(snapshot);
     findings.restart_is_due = restart.request.is_some();
-    let rendered = render(&mut findings, restart.on_pods);
+    let config = config.map_err(|invalid| findings.invalid.merge(invalid)).ok().flatten();
+    let rendered = config.and_then(|config| render(&mut findings, config, restart.on_pods));
     let Some(Rendered { decision, children }) = rendered.filter(|_| findings.errors().is_empty()) else {
         // A restart that was asked for waits as well, of whichever kind it is.
         return Plan::new(Children::Keep, findings.failed());
@@ -72,19 +82,8 @@ fn plan(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Plan<VirtualMCPServerSpec>
 }
 
 /// The children, unless something is wrong. What that is, the findings have then.
-fn render(findings: &mut Findings<'_>, restarted_at: Option<String>) -> Option<Rendered> {
+fn render(findings: &mut Findings<'_>, config: VmcpConfig, restarted_at: Option<String>) -> Option<Rendered> {
     let (snapshot, resolved) = (findings.snapshot, findings.resolved);
-    if !resolved.invalid().is_empty() {
-        return None;
-    }
-    let provider = findings.provider.as_ref().ok()?;
-    let config = match document::document(snapshot, resolved, provider) {
-        Ok(config) => config,
-        Err(invalid) => {
-            findings.invalid.merge(invalid);
-            return None;
-        }
-    };
     let content = content::content(snapshot, resolved, config, restarted_at);
     let mut ignored = content.ignored.clone();
     let rendered = rendered::render(snapshot, content, &mut ignored);

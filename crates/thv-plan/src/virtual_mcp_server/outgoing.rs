@@ -21,8 +21,10 @@ pub(super) struct Outgoing {
     pub(super) default: Option<AuthStrategy>,
     /// For single backends.
     pub(super) backends: BTreeMap<String, AuthStrategy>,
-    /// The variables that secrets come in.
-    pub(super) env: BTreeMap<String, EnvValue>,
+    /// The variables that the secrets of the spec's own settings come in.
+    env: BTreeMap<String, EnvValue>,
+    /// Those of each member that says itself how to sign in, or which headers it wants.
+    member_env: BTreeMap<String, Vec<(String, EnvValue)>>,
     /// What became of each setting, for a condition each.
     pub(super) told: Vec<(Subject, Result<(), Unusable>)>,
     /// The settings that the spec names and that have no effect, and why.
@@ -55,24 +57,34 @@ impl Outgoing {
         }
     }
 
-    /// Takes over the variables of a strategy, and says for what it is to be used.
-    fn take(&mut self, path: &str, Strategy { settings, env, notes: _ }: Strategy) -> AuthStrategy {
-        self.set_all(path, env);
-        settings
+    /// All variables that secrets come in.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (String, EnvValue)> {
+        let own = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        own.chain(self.member_env.values().flatten().cloned())
     }
 
-    /// Variables are named after objects. Two names that differ in dots and dashes only would become one variable, and one
+    /// Forgets how to sign in to a member that is left out.
+    pub(super) fn forget(&mut self, member: &str) {
+        self.backends.remove(member);
+        self.member_env.remove(member);
+    }
+
+    /// A variable that one of these would share with another object, if there is one.
+    ///
+    /// Variables are named after objects. Two names that differ in dots and dashes only become one variable, and then one
     /// of the two would be called with the secret of the other.
-    fn set_all(&mut self, path: &str, variables: Vec<(String, EnvValue)>) {
-        for (name, value) in variables {
-            let before = self.env.get(&name);
-            let message = format!(
-                "and another object of nearly the same name would have their secrets in one variable, {name}: rename one \
-                 of them"
-            );
-            self.invalid.unless(before.is_none_or(|before| *before == value), path, message);
-            self.env.insert(name, value);
-        }
+    fn shared(&self, variables: &[(String, EnvValue)]) -> Option<String> {
+        let taken = |name: &str| {
+            let members = self.member_env.values().flatten();
+            self.env.get(name).or_else(|| members.filter(|(other, _)| other == name).map(|(_, it)| it).next())
+        };
+        let shared = variables.iter().find(|(name, value)| taken(name).is_some_and(|other| other != value));
+        shared.map(|(name, _)| {
+            format!(
+                "its secret and that of another object of nearly the same name would be one variable, {name}: rename one of \
+                 them"
+            )
+        })
     }
 }
 
@@ -121,17 +133,22 @@ impl Outgoing {
             None => Err(Cause::Invalid.at(path, "has type externalAuthConfigRef and no reference: add one")),
             Some(reference) => signed_in(path, reference, providers, known),
         };
-        let settings = match &made {
-            Ok(strategy) => {
-                self.notes.extend(strategy.notes.iter().map(|note| format!("{path}: {note}")));
-                Some(self.take(path, strategy.clone()))
+        let made = made.and_then(|strategy| match self.shared(&strategy.env) {
+            Some(why) => Err(Cause::Unfit.at(path, why)),
+            None => Ok(strategy),
+        });
+        let (settings, told) = match made {
+            Ok(Strategy { settings, env, notes }) => {
+                self.notes.extend(notes.iter().map(|note| format!("{path}: {note}")));
+                self.env.extend(env);
+                (Some(settings), Ok(()))
             }
             Err(unusable) => {
                 self.invalid.add(path, unusable.invalid.message.clone());
-                None
+                (None, Err(unusable))
             }
         };
-        self.told.push((subject, made.map(drop)));
+        self.told.push((subject, told));
         settings
     }
 
@@ -160,16 +177,11 @@ impl Outgoing {
         for backend in std::mem::take(&mut backends.usable) {
             let is_named = named(backend.name).is_some_and(|it| it.type_ != BackendAuthType::Discovered);
             let own = backend.member.auth().filter(|_| !is_named);
-            let made = own.map(|own| signed_in("spec.externalAuthConfigRef", own, providers, known));
-            let made = made.transpose().and_then(|made| header_variables(&backend, known).map(|env| (made, env)));
-            match made {
-                Ok((strategy, variables)) => {
-                    let path = format!("the {} {:?}", backend.member.kind(), backend.name);
-                    if let Some(strategy) = strategy {
-                        let settings = self.take(&path, strategy);
-                        self.backends.insert(backend.name.to_owned(), settings);
-                    }
-                    self.set_all(&path, variables);
+            match self.own(&backend, own, providers, known) {
+                Ok((settings, variables)) => {
+                    let name = backend.name.to_owned();
+                    self.backends.extend(settings.map(|settings| (name.clone(), settings)));
+                    self.member_env.insert(name, variables);
                     usable.push(backend);
                 }
                 Err(unusable) => {
@@ -182,6 +194,25 @@ impl Outgoing {
             }
         }
         backends.usable = usable;
+    }
+
+    /// How a member itself wants to be called, and the variables for that.
+    fn own(
+        &self,
+        backend: &Backend<'_>,
+        reference: Option<&ExternalAuthConfigRef>,
+        providers: &[&str],
+        known: &References,
+    ) -> Result<(Option<AuthStrategy>, Vec<(String, EnvValue)>), Unusable> {
+        const PATH: &str = "spec.externalAuthConfigRef";
+        let made = reference.map(|reference| signed_in(PATH, reference, providers, known)).transpose()?;
+        let (settings, mut variables) = made.map(|it| (it.settings, it.env)).unzip();
+        let mut all: Vec<_> = variables.take().unwrap_or_default();
+        all.extend(header_variables(backend, known)?);
+        match self.shared(&all) {
+            Some(why) => Err(Cause::Unfit.at(PATH, why)),
+            None => Ok((settings, all)),
+        }
     }
 }
 

@@ -3,9 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::virtual_mcp_server::{Ready, Valid, polarity};
 use thv_api::conditions::{Observation, Polarity, set};
-use thv_api::kinds::{
-    VirtualMCPServer, VirtualMCPServerPhase, VirtualMCPServerSpec, VirtualMCPServerStatus,
-};
+use thv_api::kinds::{VirtualMCPServer, VirtualMCPServerPhase, VirtualMCPServerSpec, VirtualMCPServerStatus};
 use thv_api::names::annotations;
 use thv_api::names::children::virtual_mcp_server;
 

@@ -32,7 +32,8 @@ pub(super) fn render(
     content: Content<'_>,
     ignored: &mut IgnoredOverrides,
 ) -> Result<Rendered, Invalid> {
-    let Content { proxy, pod, pod_template: user, config, deployment: mut metadata, others, ignored: _ } = content;
+    let Content { proxy, pod, pod_template: user, config, deployment: mut metadata, others, ignored: _ } =
+        content;
     let mut template = |pod: &ProxyPod<'_>| {
         pod_template::apply(pod.template(), user, pod.container, &proxy.labels(), ignored)
     };

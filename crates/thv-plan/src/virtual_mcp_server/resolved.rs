@@ -11,7 +11,7 @@ use thv_config::authz::AuthzDocument;
 
 use super::composite::{self, CompositeTools};
 use super::outgoing::{self, Outgoing};
-use crate::backends::{Backends, backends};
+use crate::backends::{Backends, LeftOut, backends};
 use crate::embedding_server;
 use crate::invalid::InvalidList;
 use crate::reference::{Read, References};
@@ -98,6 +98,17 @@ impl Resolved<'_> {
         all.into_iter().chain(tools.iter().map(Outcome::unusable)).flatten().collect()
     }
 
+    /// Leaves a member out that would be offered otherwise.
+    pub(super) fn leave_out(&mut self, name: &str, why: &str) {
+        let Some(place) = self.backends.usable.iter().position(|backend| backend.name == name) else {
+            return;
+        };
+        let backend = self.backends.usable.remove(place);
+        let (kind, name) = (backend.member.kind(), backend.name.to_owned());
+        self.outgoing.forget(&name);
+        self.backends.left_out.push(LeftOut { kind, name, why: why.to_owned() });
+    }
+
     /// What the pods are configured with, as far as proxies have it too.
     pub(super) fn referenced(&self) -> Referenced<'_> {
         let shared = || self.authz_config_ref.usable().map(|it| &it.document);
@@ -140,11 +151,9 @@ pub(super) fn resolve(snapshot: &Snapshot<VirtualMCPServerSpec>) -> Resolved<'_>
             |shared| &shared.document,
         ),
         // The rules go into the configuration; no ConfigMap is made for them.
-        authz_config: cedar_only(
-            AUTHZ,
-            authz::resolve(AUTHZ, authz_config.as_ref(), known, ""),
-            |rules| &rules.document,
-        ),
+        authz_config: cedar_only(AUTHZ, authz::resolve(AUTHZ, authz_config.as_ref(), known, ""), |rules| {
+            &rules.document
+        }),
         auth_server,
         outgoing,
         tools: tool_configs(spec.config.as_ref(), known),
@@ -188,10 +197,7 @@ fn cedar_only<T>(path: &str, rules: Outcome<T>, document: impl Fn(&T) -> &AuthzD
     }
 }
 
-fn tool_configs(
-    config: Option<&VmcpConfig>,
-    known: &References,
-) -> Vec<Outcome<Config<MCPToolConfigSpec>>> {
+fn tool_configs(config: Option<&VmcpConfig>, known: &References) -> Vec<Outcome<Config<MCPToolConfigSpec>>> {
     let workloads = config.and_then(|config| config.aggregation.as_ref());
     let workloads = workloads.into_iter().flat_map(|Aggregation { tools, .. }| tools.iter().flatten());
     workloads
@@ -204,11 +210,7 @@ fn tool_configs(
 }
 
 /// The URL of the embedding server. Whether it can be called by now is another matter.
-fn embedding(
-    reference: Option<&EmbeddingServerRef>,
-    namespace: &str,
-    known: &References,
-) -> Outcome<String> {
+fn embedding(reference: Option<&EmbeddingServerRef>, namespace: &str, known: &References) -> Outcome<String> {
     const PATH: &str = "spec.embeddingServerRef";
     Outcome::of(reference, |EmbeddingServerRef { name }| match known.object::<EmbeddingServerSpec>(name) {
         Read::Found(found) if found.is_terminating => Err(Cause::Absent.at(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use thv_plan::{Children, PodHealth};
 
-use crate::support::{Scene, children, condition, failing, template, whole_condition};
+use crate::support::{Scene, children, condition, controller, failing, template, whole_condition};
 
 const RESTARTED_AT: &str = "mcpserver.toolhive.stacklok.dev/restarted-at";
 const ROTATION: &str = "toolhive.stacklok.dev/restart-on-rotation";
@@ -129,10 +129,12 @@ fn a_group_that_is_missing_is_told_and_stops_nothing() {
 fn a_deployment_of_something_else_is_not_taken() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
-    scene.workload().deployment.as_mut().unwrap().controller = Some("someone-else".to_owned());
+    scene.workload().deployment.as_mut().unwrap().controller = Some(controller("MCPServer", "someone-else"));
     let plan = scene.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(condition(&plan.status, "ConfigurationValid"), Some(("False", "NameTaken")));
+    let message = plan.status.message.unwrap();
+    assert!(message.contains("belongs to MCPServer \"x\""), "{message}");
 }
 
 #[test]

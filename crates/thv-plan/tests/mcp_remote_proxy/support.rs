@@ -7,7 +7,7 @@ use thv_plan::LiveWorkload;
 
 use crate::scene::Subject;
 pub(crate) use crate::scene::{
-    assert_on_file, children, deployment, example, failing, folder, template, variable,
+    assert_on_file, children, controller, deployment, example, failing, folder, template, variable,
 };
 
 /// A remote proxy and all that bears on it.

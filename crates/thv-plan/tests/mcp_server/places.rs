@@ -57,7 +57,8 @@ pub(crate) fn compare(one: &Value, other: &Value, path: &str, all: &mut BTreeSet
 
 /// Whether the text at a path is a document with places of its own: what a proxy runs by, or a virtual server.
 fn is_document(path: &str) -> bool {
-    let endings = ["runconfig.json", "-vmcp-config.data.config.yaml", "-vmcp-config.data.authserver-config.yaml"];
+    let endings =
+        ["runconfig.json", "-vmcp-config.data.config.yaml", "-vmcp-config.data.authserver-config.yaml"];
     endings.iter().any(|ending| path.ends_with(ending))
 }
 

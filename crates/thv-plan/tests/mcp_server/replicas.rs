@@ -1,9 +1,9 @@
 //! How many pods there are, and who says so.
 
 use serde_json::{Value, json};
-use thv_plan::{Children, PodHealth, Scalable};
+use thv_plan::{Children, Controller, PodHealth, Scalable};
 
-use crate::support::{Scene, condition, deployment, whole_condition};
+use crate::support::{Scene, condition, controller, deployment, whole_condition};
 
 fn applied(scene: &Scene) -> Option<Value> {
     deployment(&scene.plan())["spec"].get("replicas").cloned()
@@ -186,6 +186,19 @@ fn a_backend_that_its_user_stopped_stays_stopped() {
 fn a_backend_of_someone_else_is_left_alone() {
     let mut scene = Scene::of(json!({"transport": "sse", "replicas": 0}));
     scene.with_backend(3, 3);
-    scene.snapshot.live.backend.as_mut().unwrap().controller = Some("someone-else".to_owned());
-    assert!(scene.plan().scalings.is_empty());
+    scene.snapshot.live.backend.as_mut().unwrap().controller =
+        Some(controller("EmbeddingServer", "someone-else"));
+    let plan = scene.plan();
+    assert!(plan.scalings.is_empty());
+    // The proxies could not have it either.
+    assert_eq!(plan.children, Children::Keep);
+    let message = &whole_condition(&plan.status, "SpecValid").unwrap().message;
+    let expected = "a StatefulSet \"web\" is there already and belongs to EmbeddingServer \"x\"";
+    assert!(message.contains(expected), "{message}");
+
+    // That of an earlier server of this name goes by itself.
+    let leftover = Controller { name: "web".to_owned(), ..controller("MCPServer", "earlier") };
+    scene.snapshot.live.backend.as_mut().unwrap().controller = Some(leftover);
+    let plan = scene.plan();
+    assert!(plan.scalings.is_empty() && matches!(plan.children, Children::Exactly(_)));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use thv_api::kinds::{MCPToolConfig, MCPToolConfigSpec};
 use thv_plan::{Children, PodHealth, Read, Reference, Referent};
 
-use crate::support::{Scene, condition, failing, whole_condition};
+use crate::support::{Scene, condition, controller, failing, whole_condition};
 
 fn phase(scene: &Scene) -> (String, String) {
     let status = scene.status();
@@ -292,10 +292,13 @@ fn a_group_stops_nothing() {
 fn a_deployment_of_something_else_is_not_taken() {
     let mut scene = Scene::of(json!({}));
     scene.settle();
-    scene.snapshot.live.proxy.deployment.as_mut().unwrap().controller = Some("someone-else".to_owned());
+    scene.snapshot.live.proxy.deployment.as_mut().unwrap().controller =
+        Some(controller("VirtualMCPServer", "someone-else"));
     let plan = scene.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(condition(&plan.status, "SpecValid"), Some(("False", "NameTaken")));
+    let message = plan.status.message.unwrap();
+    assert!(message.contains("belongs to VirtualMCPServer \"x\""), "{message}");
     scene.snapshot.live.proxy.deployment.as_mut().unwrap().controller = None;
     assert!(matches!(scene.plan().children, Children::Exactly(_)), "an orphan is adopted");
 }

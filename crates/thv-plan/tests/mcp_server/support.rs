@@ -9,7 +9,8 @@ use thv_plan::{LiveStatefulSet, LiveWorkload, PodHealth, PodMaker, Rollout, Scal
 
 use crate::scene::{Subject, pods};
 pub(crate) use crate::scene::{
-    UID, assert_on_file, child, children, deployment, example, failing, folder, identity, template, variable,
+    UID, assert_on_file, child, children, controller, deployment, example, failing, folder, identity,
+    template, variable,
 };
 
 /// A server and all that bears on it.
@@ -47,7 +48,7 @@ impl Scene {
         self.snapshot.live.backend = Some(LiveStatefulSet {
             identity: identity("backend"),
             applied: Some(Token { uid: UID.to_owned(), number }),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller("MCPServer", UID)),
             replicas,
             replicas_before_stop: None,
             newest: Some("new".to_owned()),

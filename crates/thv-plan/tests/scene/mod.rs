@@ -1,7 +1,8 @@
 //! Snapshots to plan from, and what becomes of them when a plan is carried out, for any kind with a Deployment.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+mod on_file;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
@@ -13,10 +14,12 @@ use thv_api::kinds::{
 use thv_api::names::annotations;
 use thv_api::{Kind, Object};
 use thv_plan::{
-    Child, ChildKind, Children, ContainerFailure, Decision, Identity, LiveDeployment, LivePod, LiveWorkload,
-    Plan, Planned, PodHealth, PodMaker, Read, Reference, References, Referent, Revision, Rollout, Scalable,
-    Scaling, Settings, Snapshot, Token,
+    Child, ChildKind, Children, ContainerFailure, Controller, Decision, Identity, LiveDeployment, LivePod,
+    LiveWorkload, Plan, Planned, PodHealth, PodMaker, Read, Reference, References, Referent, Revision,
+    Rollout, Scalable, Scaling, Settings, Snapshot, Token,
 };
+
+pub(crate) use on_file::{assert_children_on_file, assert_on_file, folder};
 
 /// The uid of objects in tests.
 pub(crate) const UID: &str = "6f3f2c9e-0001-4000-8000-000000000001";
@@ -42,11 +45,6 @@ pub(crate) trait Subject: Planned<Live: Default> {
 #[derive(Clone)]
 pub(crate) struct Scene<S: Subject> {
     pub(crate) snapshot: Snapshot<S>,
-}
-
-/// A folder of this crate's tests.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
 impl<S: Subject> Scene<S> {
@@ -207,7 +205,7 @@ impl<S: Subject> Scene<S> {
             body["metadata"]["annotations"][annotations::REVISION].as_str().unwrap().parse().unwrap();
         self.workload().deployment = Some(LiveDeployment {
             identity: before.map_or_else(|| identity("deployment"), |live| live.identity),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller(S::KIND, UID)),
             replicas: applied.unwrap_or(live),
             replicas_are_ours: applied.is_some(),
             revision: Some(revision.clone()),
@@ -270,6 +268,11 @@ pub(crate) fn example(file: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(&text).unwrap()
 }
 
+/// An object `x` with this uid, as what controls another.
+pub(crate) fn controller(kind: &str, uid: &str) -> Controller {
+    Controller { kind: kind.to_owned(), name: "x".to_owned(), uid: uid.to_owned() }
+}
+
 pub(crate) fn identity(uid: &str) -> Identity {
     Identity { uid: uid.to_owned(), resource_version: "7".to_owned() }
 }
@@ -294,26 +297,6 @@ fn referent(object: Value, name: &str) -> Option<(Reference, Referent)> {
         MCPAuthzConfigSpec::KIND => read::<MCPAuthzConfigSpec>(object, name),
         _ => return None,
     })
-}
-
-/// Compares a text with the one on file, or puts it there if `THV_BLESS` is set. What differs is shown, not all of it.
-pub(crate) fn assert_on_file(file: &Path, text: &str) {
-    if std::env::var_os("THV_BLESS").is_some() {
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-    }
-    let recorded = std::fs::read_to_string(file).unwrap_or_default();
-    if text != recorded {
-        let missing = recorded.lines().filter(|line| !text.lines().any(|other| other == *line));
-        let new = text.lines().filter(|line| !recorded.lines().any(|other| other == *line));
-        let lines: Vec<String> =
-            missing.map(|line| format!("- {line}")).chain(new.map(|line| format!("+ {line}"))).collect();
-        panic!(
-            "{} is different; THV_BLESS=1 writes it anew if this is intended:\n{}",
-            file.display(),
-            lines.join("\n")
-        );
-    }
 }
 
 /// The children of a plan.
@@ -344,27 +327,4 @@ pub(crate) fn template<S: Kind>(plan: &Plan<S>) -> &Value {
 pub(crate) fn variable<'a, S: Kind>(plan: &'a Plan<S>, name: &str) -> Option<&'a Value> {
     let env = template(plan)["spec"]["containers"][0]["env"].as_array().unwrap();
     env.iter().find(|entry| entry["name"] == name)
-}
-
-fn file_name(child: &Child) -> String {
-    format!("{}-{}.json", child.kind().kind().to_lowercase(), child.name())
-}
-
-fn text(child: &Child) -> String {
-    // Keys are sorted, so that the files do not depend on how the JSON library was built.
-    let sorted: serde_json::Value = serde_json::from_str(&thv_plan::canonical(child.body())).unwrap();
-    format!("{}\n", serde_json::to_string_pretty(&sorted).unwrap())
-}
-
-/// Compares children with those in a folder, a file each.
-pub(crate) fn assert_children_on_file(folder: &Path, children: &[Child]) {
-    for child in children {
-        assert_on_file(&folder.join(file_name(child)), &text(child));
-    }
-    let expected: BTreeSet<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    let names: BTreeSet<String> = children.iter().map(file_name).collect();
-    assert_eq!(names, expected);
 }

@@ -6,9 +6,13 @@ use thv_plan::Children;
 use crate::support::{World, config_map, entry, header, object, secret, server};
 
 fn provider() -> Value {
-    object("MCPOIDCConfig", "idp", json!({"type": "inline", "inline": {
-        "issuer": "https://idp.example", "clientSecretRef": {"name": "idp", "key": "secret"},
-    }}))
+    object(
+        "MCPOIDCConfig",
+        "idp",
+        json!({"type": "inline", "inline": {
+            "issuer": "https://idp.example", "clientSecretRef": {"name": "idp", "key": "secret"},
+        }}),
+    )
 }
 
 fn oidc() -> Value {
@@ -17,9 +21,7 @@ fn oidc() -> Value {
 
 /// An authorization server that users sign in to with these upstream providers.
 fn auth_server(providers: &[&str]) -> Value {
-    let provider = |name: &&str| {
-        json!({"name": name, "type": "oidc", "oidcConfig": {"issuerUrl": "https://corp.example", "clientId": "c"}})
-    };
+    let provider = |name: &&str| json!({"name": name, "type": "oidc", "oidcConfig": {"issuerUrl": "https://corp.example", "clientId": "c"}});
     json!({
         "issuer": "https://hub.example",
         "upstreamProviders": providers.iter().map(provider).collect::<Vec<_>>(),
@@ -44,7 +46,10 @@ fn with_auth_server(fields: Value, providers: &[&str]) -> World {
 
 fn is_stopped(world: &World) -> bool {
     let plan = world.plan();
-    assert_eq!(plan.status.phase.map(|phase| phase.as_str()) == Some("Failed"), plan.children == Children::Keep);
+    assert_eq!(
+        plan.status.phase.map(|phase| phase.as_str()) == Some("Failed"),
+        plan.children == Children::Keep
+    );
     plan.children == Children::Keep
 }
 
@@ -73,7 +78,8 @@ fn without_its_identity_provider_a_server_is_not_opened_to_everybody() {
 
 #[test]
 fn rules_that_a_gateway_cannot_decide_by_are_refused_and_not_dropped() {
-    let document = json!({"version": "1.0", "type": "httpv1", "pdp": {"http": {"url": "https://pdp.example"}}});
+    let document =
+        json!({"version": "1.0", "type": "httpv1", "pdp": {"http": {"url": "https://pdp.example"}}});
     let rules = json!({"type": "configMap", "configMap": {"name": "rules"}});
     let incoming = json!({"type": "anonymous", "authzConfig": rules});
     let world = World::new(
@@ -107,11 +113,15 @@ fn the_authorization_server_is_configured_in_a_file_of_its_own_and_its_keys_are_
     let map = world.child(thv_plan::ChildKind::ConfigMap);
     let text = map["data"]["authserver-config.yaml"].as_str().unwrap();
     let server: Value = serde_saphyr::from_str(text).unwrap();
-    assert_eq!((&server["issuer"], &server["upstreams"][0]["name"]), (&json!("https://hub.example"), &json!("okta")));
+    assert_eq!(
+        (&server["issuer"], &server["upstreams"][0]["name"]),
+        (&json!("https://hub.example"), &json!("okta"))
+    );
     let volume = |world: &World| {
         let pod = world.pod();
         let all = pod["volumes"].as_array().unwrap();
-        all.iter().find(|it| it["name"] == "authserver-signing-key-0").unwrap()["secret"]["secretName"].clone()
+        all.iter().find(|it| it["name"] == "authserver-signing-key-0").unwrap()["secret"]["secretName"]
+            .clone()
     };
     assert_eq!(volume(&world), "signing");
     world.put(secret("keys-v2", &["pem"]));
@@ -167,7 +177,7 @@ fn a_backend_that_is_to_sign_in_as_it_says_itself_and_says_nothing_does_not_get_
 }
 
 #[test]
-fn two_settings_whose_secrets_would_be_one_variable_are_refused() {
+fn a_member_whose_secret_would_be_in_the_variable_of_another_is_left_out() {
     let auth = |name: &str| json!({"externalAuthConfigRef": {"name": name}});
     let members = [
         header("a.b"),
@@ -176,9 +186,46 @@ fn two_settings_whose_secrets_would_be_one_variable_are_refused() {
         server("one", auth("a.b")),
         server("two", auth("a-b")),
     ];
-    let world = World::new(json!({"outgoingAuth": {"source": "inline"}}), &members);
+    let mut world = World::new(json!({"outgoingAuth": {"source": "inline"}}), &members);
+    let names: Vec<_> =
+        world.config()["backends"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["one"]);
+    let variable = "TOOLHIVE_HEADER_INJECTION_VALUE_A_B";
+    assert!(world.condition("DiscoveredAuthConfig-two").2.contains(variable));
+    assert_eq!(world.variable(variable)["valueFrom"]["secretKeyRef"]["key"], "a.b");
+
+    // What the spec itself says is not left out.
+    let default = json!({"type": "externalAuthConfigRef", "externalAuthConfigRef": {"name": "a.b"}});
+    let backend = json!({"type": "externalAuthConfigRef", "externalAuthConfigRef": {"name": "a-b"}});
+    world.edit(|spec| {
+        spec["outgoingAuth"] = json!({"source": "inline", "default": default, "backends": {"two": backend}});
+    });
     assert!(is_stopped(&world));
-    assert!(world.condition("Ready").2.contains("TOOLHIVE_HEADER_INJECTION_VALUE_A_B"));
+    assert_eq!(world.condition("BackendAuthConfig-two").0, "False");
+}
+
+#[test]
+fn a_member_that_would_make_the_configuration_invalid_is_left_out_alone() {
+    let token = object(
+        "MCPExternalAuthConfig",
+        "token",
+        json!({
+            "type": "upstreamInject", "upstreamInject": {"providerName": "okta"},
+        }),
+    );
+    let members = [
+        token,
+        server("fine", json!({})),
+        // There is no authorization server that would have the token.
+        server("wants", json!({"externalAuthConfigRef": {"name": "token"}})),
+    ];
+    let world = World::new(json!({"outgoingAuth": {"source": "inline"}}), &members);
+    let config = world.config();
+    let names: Vec<_> = config["backends"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(names, ["fine"]);
+    assert!(config["outgoingAuth"].get("backends").is_none(), "{config}");
+    let (status, _, message) = world.condition("MembersAccepted");
+    assert!(status == "False" && message.contains("MCPServer wants"), "{message}");
 }
 
 #[test]

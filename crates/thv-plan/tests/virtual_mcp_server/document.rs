@@ -66,7 +66,8 @@ fn backends_that_are_fixed_are_written_with_what_their_users_say_and_not_with_ho
 
     // A backend that fails is still a backend, and nothing is restarted for it.
     let before = world.children();
-    let mut failed = server("github", json!({"transport": "stdio", "externalAuthConfigRef": {"name": "hdr"}}));
+    let mut failed =
+        server("github", json!({"transport": "stdio", "externalAuthConfigRef": {"name": "hdr"}}));
     failed["status"] = json!({"phase": "Failed"});
     failed["metadata"]["annotations"] = json!({"note": "x"});
     world.put(failed);
@@ -80,7 +81,8 @@ fn what_is_said_of_a_tool_comes_before_what_a_shared_choice_says() {
         "toolsOverride": {"a": {"name": "shared-a"}, "b": {"description": "shared"}},
     });
     let own = json!({"workload": "github", "toolConfigRef": {"name": "choice"}, "overrides": {"a": {"name": "mine"}}});
-    let config = json!({"aggregation": {"conflictResolution": "prefix", "tools": [own], "excludeAllTools": true}});
+    let config =
+        json!({"aggregation": {"conflictResolution": "prefix", "tools": [own], "excludeAllTools": true}});
     let world = World::new(json!({ "config": config }), &[object("MCPToolConfig", "choice", shared)]);
     let config = world.config();
     let aggregation = &config["aggregation"];
@@ -129,7 +131,10 @@ fn every_setting_of_the_behaviour_reaches_the_configuration() {
     );
     assert_eq!(written["audit"]["component"], "hub");
     assert_eq!(written["audit"]["maxDataSize"], 99);
-    assert_eq!((&written["codeMode"]["stepLimit"], &written["codeMode"]["toolCallTimeout"]), (&json!(7), &json!("3s")));
+    assert_eq!(
+        (&written["codeMode"]["stepLimit"], &written["codeMode"]["toolCallTimeout"]),
+        (&json!(7), &json!("3s"))
+    );
     assert_eq!(written["optimizer"]["embeddingService"], "http://emb:80");
     assert_eq!(written["passthroughHeaders"], json!(["X-Tenant"]));
     let storage = json!({

@@ -124,10 +124,11 @@ fn leaves_of(schema: &Value, path: &str, all: &mut BTreeSet<String>) {
 
 /// Whether a value has something at a path, where `*` is any key.
 fn has(value: &Value, path: &str) -> bool {
-    let Some((first, rest)) = path.trim_start_matches('/').split_once('/').map_or_else(
-        || (!path.is_empty()).then_some((path.trim_start_matches('/'), "")),
-        Some,
-    ) else {
+    let Some((first, rest)) = path
+        .trim_start_matches('/')
+        .split_once('/')
+        .map_or_else(|| (!path.is_empty()).then_some((path.trim_start_matches('/'), "")), Some)
+    else {
         return !value.is_null();
     };
     match value {

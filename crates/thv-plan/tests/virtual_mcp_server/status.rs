@@ -14,7 +14,8 @@ fn embedding_server(phase: &str, ready: i32) -> Value {
 
 #[test]
 fn the_first_pods_wait_for_the_embedding_server_and_search_is_switched_on_by_it() {
-    let mut world = World::new(json!({"embeddingServerRef": {"name": "emb"}}), &[embedding_server("Pending", 0)]);
+    let mut world =
+        World::new(json!({"embeddingServerRef": {"name": "emb"}}), &[embedding_server("Pending", 0)]);
     let plan = world.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(plan.status.phase.unwrap().as_str(), "Pending");
@@ -59,5 +60,8 @@ fn fields_that_are_filled_in_or_unknown_are_told() {
     let config = json!({"sessionStorage": {"provider": "memory"}, "fancy": true});
     let (status, _, message) = World::new(json!({ "config": config }), &[]).condition("SettingsIgnored");
     assert_eq!(status, "True");
-    assert!(message.contains("spec.config.sessionStorage") && message.contains("spec.config.fancy"), "{message}");
+    assert!(
+        message.contains("spec.config.sessionStorage") && message.contains("spec.config.fancy"),
+        "{message}"
+    );
 }

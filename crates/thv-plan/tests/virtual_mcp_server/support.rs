@@ -12,8 +12,8 @@ use thv_api::kinds::{
 };
 use thv_api::{Kind, Object};
 use thv_plan::{
-    AnyObject, Child, ChildKind, Children, LiveWorkload, Plan, Planned, Read, Reference, References, Referent,
-    Refers, Settings, Snapshot, Target,
+    AnyObject, Child, ChildKind, Children, LiveWorkload, Plan, Planned, Read, Reference, References,
+    Referent, Refers, Settings, Snapshot, Target,
 };
 
 use crate::scene::{Scene, Subject, UID};
@@ -129,7 +129,8 @@ impl World {
         };
         match reference {
             Reference::Object(Target { kind, name }) | Reference::Status(Target { kind, name }) => {
-                found(kind, name).map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object).0)))
+                found(kind, name)
+                    .map_or(Read::Absent, |object| Read::Found(Referent::Object(typed(object).0)))
             }
             Reference::ConfigMap(name) => found("ConfigMap", name).map_or(Read::Absent, |object| {
                 Read::Found(Referent::ConfigMap(Arc::new(strings(&object["data"]))))
@@ -244,9 +245,7 @@ pub(crate) fn typed(object: &Value) -> (Arc<dyn AnyObject>, Value) {
         MCPServerSpec::KIND => read::<MCPServerSpec>(object),
         MCPTelemetryConfigSpec::KIND => read::<MCPTelemetryConfigSpec>(object),
         MCPToolConfigSpec::KIND => read::<MCPToolConfigSpec>(object),
-        VirtualMCPCompositeToolDefinitionSpec::KIND => {
-            read::<VirtualMCPCompositeToolDefinitionSpec>(object)
-        }
+        VirtualMCPCompositeToolDefinitionSpec::KIND => read::<VirtualMCPCompositeToolDefinitionSpec>(object),
         other => panic!("unknown kind {other}"),
     }
 }
@@ -270,7 +269,8 @@ pub(crate) fn server(name: &str, more: Value) -> Value {
 }
 
 pub(crate) fn entry(name: &str, more: Value) -> Value {
-    let mut spec = json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
+    let mut spec =
+        json!({"remoteUrl": format!("https://mcp.{name}.example/mcp"), "transport": "streamable-http"});
     spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     member("MCPServerEntry", name, spec)
 }

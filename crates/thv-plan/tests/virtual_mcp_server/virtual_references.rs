@@ -8,12 +8,7 @@ pub(crate) const REFERENCES: &[Reference] = &[
     refers("hub", "/spec/incomingAuth/oidcConfigRef/name", "MCPOIDCConfig", "crew-oidc"),
     refers("hub", "/spec/telemetryConfigRef/name", "MCPTelemetryConfig", "crew-otel"),
     refers("hub", "/spec/config/aggregation/tools/1/toolConfigRef/name", "MCPToolConfig", "crew-choice"),
-    refers(
-        "hub",
-        "/spec/config/compositeToolRefs/0/name",
-        "VirtualMCPCompositeToolDefinition",
-        "crew-brief",
-    ),
+    refers("hub", "/spec/config/compositeToolRefs/0/name", "VirtualMCPCompositeToolDefinition", "crew-brief"),
     refers(
         "hub",
         "/spec/outgoingAuth/default/externalAuthConfigRef/name",

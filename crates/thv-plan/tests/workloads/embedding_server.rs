@@ -8,7 +8,7 @@ use thv_api::kinds::{EmbeddingServerPhase, EmbeddingServerSpec};
 use thv_plan::{ChildKind, Children, Disruption, Failure, Planned as _, PodHealth};
 
 use crate::support::{
-    Scene, UID, child, children, condition, container, differences, failing, whole_condition,
+    Scene, UID, child, children, condition, container, controller, differences, failing, whole_condition,
 };
 
 fn scene(spec: Value) -> Scene<EmbeddingServerSpec> {
@@ -166,11 +166,11 @@ fn an_invalid_template_stops_the_change_and_what_runs_stays_as_it_was() {
 fn a_stateful_set_of_something_else_is_not_taken() {
     let mut scene = scene(json!({}));
     scene.settle();
-    scene.snapshot.live.stateful_set.as_mut().unwrap().controller = Some("other".to_owned());
+    scene.snapshot.live.stateful_set.as_mut().unwrap().controller = Some(controller("MCPServer", "other"));
     let plan = scene.plan();
     assert_eq!(plan.children, Children::Keep);
     assert_eq!(condition(&plan, "SpecValid"), Some(("False", "NameTaken")));
-    scene.snapshot.live.stateful_set.as_mut().unwrap().controller = Some(UID.to_owned());
+    scene.snapshot.live.stateful_set.as_mut().unwrap().controller = Some(controller("EmbeddingServer", UID));
     assert_eq!(condition(&scene.plan(), "SpecValid"), Some(("True", "ValidSpec")));
 }
 

@@ -9,6 +9,7 @@ mod golden;
 #[cfg(test)]
 mod metadata;
 #[cfg(test)]
+#[path = "../scene/on_file.rs"]
 mod on_file;
 #[cfg(test)]
 #[path = "../mcp_server/places.rs"]

@@ -171,7 +171,7 @@ fn a_rollout_that_nobody_asked_for_waits_for_its_turn_with_its_configuration() {
     assert_eq!(meanwhile.phase, Some(MCPRegistryPhase::Ready));
     assert!(meanwhile.message.as_deref().unwrap().ends_with("waits for its turn"));
     let waiting = children(&plan).iter().filter(|child| child.carries_revision());
-    let waiting: Vec<_> = waiting.map(|child| child.kind()).collect();
+    let waiting: Vec<_> = waiting.map(thv_plan::Child::kind).collect();
     assert_eq!(waiting, [ChildKind::ConfigMap, ChildKind::Deployment]);
     scene.edit(|spec| spec["configYAML"] = json!("sources: [x]"));
     assert_eq!(scene.plan().disruption, Disruption::Edited);

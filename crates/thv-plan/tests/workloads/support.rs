@@ -9,8 +9,8 @@ use thv_api::kinds::{EmbeddingServerSpec, MCPRegistrySpec};
 use thv_api::names::annotations;
 use thv_api::{Kind, Object};
 use thv_plan::{
-    Child, ChildKind, Children, ContainerFailure, Fixed, Identity, LiveDeployment, LivePod, LiveStatefulSet,
-    Plan, Planned, PodHealth, PodMaker, References, Rollout, Settings, Snapshot,
+    Child, ChildKind, Children, ContainerFailure, Controller, Fixed, Identity, LiveDeployment, LivePod,
+    LiveStatefulSet, Plan, Planned, PodHealth, PodMaker, References, Rollout, Settings, Snapshot,
 };
 
 use crate::on_file::folder;
@@ -154,7 +154,7 @@ impl Subject for EmbeddingServerSpec {
         live.stateful_set = Some(LiveStatefulSet {
             identity: identity(),
             applied: None,
-            controller: Some(UID.to_owned()),
+            controller: Some(controller("EmbeddingServer", UID)),
             replicas: i32::try_from(spec["replicas"].as_i64().unwrap()).unwrap(),
             replicas_before_stop: None,
             newest: Some("new".to_owned()),
@@ -181,7 +181,7 @@ impl Subject for MCPRegistrySpec {
         let before = live.deployment.take();
         live.deployment = Some(LiveDeployment {
             identity: identity(),
-            controller: Some(UID.to_owned()),
+            controller: Some(controller("MCPRegistry", UID)),
             replicas: before.as_ref().map_or(1, |before| before.replicas),
             replicas_are_ours: false,
             revision: None,
@@ -199,6 +199,11 @@ impl Subject for MCPRegistrySpec {
     fn rollout(live: &mut Self::Live) -> Option<&mut Rollout> {
         live.deployment.as_mut().map(|deployment| &mut deployment.rollout)
     }
+}
+
+/// An object with this uid, as what controls another.
+pub(crate) fn controller(kind: &str, uid: &str) -> Controller {
+    Controller { kind: kind.to_owned(), name: "x".to_owned(), uid: uid.to_owned() }
 }
 
 fn identity() -> Identity {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use anyhow::Result;
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::ListParams;
 use kube::core::NamespaceResourceScope;
@@ -14,9 +14,10 @@ use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use thv_api::names::field_managers;
 use thv_testbed::Space;
 
-use crate::fixture::json_of;
+use crate::fixture::{json_of, managers};
 
 /// Places in objects. Entries of lists go by what they are keyed by, so that their order is not part of the place:
 /// `spec.template.spec.containers[toolhive].env[HOME].value`.
@@ -31,7 +32,7 @@ pub(crate) fn places<const N: usize>(all: [&str; N]) -> Places {
 ///
 /// What is written by others as a consequence is left out: the counters and records of the API server, the status, and
 /// the number that the controller of Deployments gives to a rollout. JSON within a text, such as a configuration, is
-/// looked into. What is there in one version only is one place, however much is below it.
+/// looked into, and so is YAML in a file of that name. What is there in one version only is one place, however much is below it.
 pub(crate) fn changes<K: Serialize>(before: &K, after: &K) -> Places {
     let mut found = Places::new();
     compare("", &essence(json_of(before)), &essence(json_of(after)), &mut found);
@@ -43,16 +44,18 @@ pub(crate) fn changes<K: Serialize>(before: &K, after: &K) -> Places {
 pub(crate) struct Children(BTreeMap<String, Value>);
 
 impl Children {
-    /// All objects that an object controls, but for the backend of a server, which is not the operator's.
-    pub(crate) async fn of(space: &Space, owner: &impl ResourceExt) -> Result<Self> {
-        let owner = &owner.uid().unwrap_or_default();
+    /// All objects that this one controls, but for the backend, which is not the operator's.
+    pub(crate) async fn of<K: Resource>(space: &Space, owner: &K) -> Result<Self> {
+        let uid = owner.meta().uid.as_deref().unwrap_or_default();
         let mut all = BTreeMap::new();
-        collect::<Deployment>(space, owner, &mut all).await?;
-        collect::<Service>(space, owner, &mut all).await?;
-        collect::<ConfigMap>(space, owner, &mut all).await?;
-        collect::<ServiceAccount>(space, owner, &mut all).await?;
-        collect::<Role>(space, owner, &mut all).await?;
-        collect::<RoleBinding>(space, owner, &mut all).await?;
+        collect::<Deployment>(space, uid, &mut all).await?;
+        collect::<StatefulSet>(space, uid, &mut all).await?;
+        collect::<Service>(space, uid, &mut all).await?;
+        collect::<ConfigMap>(space, uid, &mut all).await?;
+        collect::<Secret>(space, uid, &mut all).await?;
+        collect::<ServiceAccount>(space, uid, &mut all).await?;
+        collect::<Role>(space, uid, &mut all).await?;
+        collect::<RoleBinding>(space, uid, &mut all).await?;
         Ok(Self(all))
     }
 
@@ -88,7 +91,7 @@ impl Children {
     }
 }
 
-async fn collect<K>(space: &Space, owner: &str, all: &mut BTreeMap<String, Value>) -> Result<()>
+async fn collect<K>(space: &Space, uid: &str, all: &mut BTreeMap<String, Value>) -> Result<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
@@ -97,11 +100,20 @@ where
         + DeserializeOwned,
 {
     for object in space.api::<K>().list(&ListParams::default()).await? {
-        if object.owner_references().iter().any(|reference| reference.uid == owner) {
+        let is_controlled = object.owner_references().iter().any(|owner| owner.uid == uid);
+        if is_controlled && !is_proxys(&object) {
             all.insert(format!("{}/{}", K::kind(&()), object.name_any()), json_of(&object));
         }
     }
     Ok(())
+}
+
+/// Whether a proxy has made it, ours or Go's.
+fn is_proxys<K: Resource<DynamicType = ()>>(object: &K) -> bool {
+    let is_proxy = |name: &String| {
+        [field_managers::PROXY_RUNNER, field_managers::GO_PROXY_RUNNER].contains(&name.as_str())
+    };
+    K::kind(&()) == "StatefulSet" && managers(object).iter().any(is_proxy)
 }
 
 /// An object without what is written by others as a consequence.
@@ -144,9 +156,7 @@ fn compare(place: &str, before: &Value, after: &Value, found: &mut Places) {
 /// What a value consists of, each with the step that leads there.
 fn parts(value: &Value) -> Option<Vec<(String, Cow<'_, Value>)>> {
     match value {
-        Value::Object(map) => {
-            Some(map.iter().map(|(key, value)| (step(key), Cow::Borrowed(value))).collect())
-        }
+        Value::Object(map) => Some(map.iter().map(|(key, value)| (step(key), content(key, value))).collect()),
         Value::Array(list) => Some(
             list.iter()
                 .enumerate()
@@ -160,6 +170,13 @@ fn parts(value: &Value) -> Option<Vec<(String, Cow<'_, Value>)>> {
         }
         _ => None,
     }
+}
+
+/// What a field has in it: that of a file with YAML is what the file says.
+fn content<'a>(key: &str, value: &'a Value) -> Cow<'a, Value> {
+    let text = value.as_str().filter(|_| key.ends_with(".yaml"));
+    let inner = text.and_then(|text| serde_saphyr::from_str::<Value>(text).ok());
+    inner.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
 /// What tells an entry of a list from the others.

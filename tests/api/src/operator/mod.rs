@@ -37,19 +37,24 @@ mod rollout;
 mod rules;
 mod scene;
 mod sessions;
+mod shift;
 mod signing_keys;
+mod stage;
 mod stamps;
 mod stdio_cap;
 mod steady;
 mod stopping;
+mod taken;
 mod takeover;
 mod takeover_workloads;
 mod test_kinds;
 mod transient;
 mod unknown_field;
 mod unknown_times;
+mod unlisted;
 mod user_agent;
 mod virtual_server;
+mod volumes;
 
 use std::collections::BTreeMap;
 

@@ -52,16 +52,13 @@ pub(super) async fn measure(site: &Site, fleet: Fleet) -> Result<Baseline> {
     };
     let mut sent: Vec<Sent> = Vec::new();
     let sending = async {
-        let each = async |object: DynamicObject| {
-            send(&client, &object, renderer.render(&object)?).await
-        };
+        let each = async |object: DynamicObject| send(&client, &object, renderer.render(&object)?).await;
         sent = created.map(each).buffer_unordered(AT_ONCE).try_collect().await?;
         Ok(())
     };
     let convergence = follower.converge(site, fleet.workloads(), creating, sending).await?;
-    let (applied, writes) = sent.iter().fold((0, 0), |(applied, writes), sent| {
-        (applied + sent.applied, writes + sent.writes)
-    });
+    let (applied, writes) =
+        sent.iter().fold((0, 0), |(applied, writes), sent| (applied + sent.applied, writes + sent.writes));
     Ok(Baseline { convergence, applied, writes })
 }
 

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, stream};
+use kube::Api;
 use kube::api::{ApiResource, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
-use kube::Api;
 use serde_json::{Value, json};
 use thv_api::kinds::{MCPServer, VirtualMCPServer};
 

@@ -13,8 +13,8 @@ use thv_api::kinds::{
 };
 use thv_api::{Kind, Object};
 use thv_plan::{
-    AnyObject, Child, Children, Decision, Deletion, Plan, Planned, Read, Reference, References, Referent, Settings,
-    Snapshot,
+    AnyObject, Child, Children, Decision, Deletion, Plan, Planned, Read, Reference, References, Referent,
+    Settings, Snapshot,
 };
 
 use super::fleet::Fleet;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use thv_testbed::in_namespace;
 
 use super::super::difference::{Children, Places};
-use super::super::rollout::reconfigured;
+use super::super::shift::is_mark;
 use super::Stage;
 use super::table::{Edit, PAIRS, Pair, REFERENTS, Referent};
 use crate::corpus::schema::{places, stored_schema, visit};
@@ -22,9 +22,10 @@ fn named() -> impl Iterator<Item = (String, &'static Pair)> {
 async fn for_every_pair_the_referrer_is_named_keeps_the_other_and_lets_it_go_with_the_event() {
     in_namespace(async |space| {
         let stage = Stage::start(&space).await?;
+        stage.settle("MCPGroup", "elsewhere", json!({})).await?;
         refer(&stage).await?;
         edit_the_far_end(&stage).await?;
-        let kept: Vec<_> = named().filter(|(_, pair)| !pair.referent.is_group()).collect();
+        let kept: Vec<_> = named().filter(|(_, pair)| pair.referent.is_kept()).collect();
         keep(&stage, &kept).await?;
 
         // Nobody looks at any of them as long as nothing happens.
@@ -74,25 +75,29 @@ async fn refer(stage: &Stage) -> Result<()> {
 async fn edit_the_far_end(stage: &Stage) -> Result<()> {
     for (name, pair) in named() {
         let Some(Edit { spec, places }) = pair.edit else { continue };
-        let is_applied = |server: &kube::api::DynamicObject| {
-            server.data["status"]["message"].as_str() == Some("the proxy is starting")
-        };
         let owner = stage.until(pair.referrer, &name, "its children are there", is_applied).await?;
         let before = Children::of(&stage.space, &owner).await?;
         let old = stage.operator.deployment(&name).await?;
         stage.edit(pair.referent.kind, &name, spec()).await?;
         stage.operator.rolled(&old).await?;
         let after = Children::of(&stage.space, &owner).await?;
-        let changed: Places = before.changes(&after).iter().map(|place| place.replace(&name, "s")).collect();
-        let in_config =
-            places.iter().map(|place| format!("ConfigMap/s-runconfig data[runconfig.json].{place}"));
-        let expected: Places = reconfigured([]).into_iter().chain(in_config).collect();
+        let changed: Places = before.changes(&after).into_iter().filter(|place| !is_mark(place)).collect();
+        let (map, file) = pair.config(&name);
+        let expected: Places =
+            places.iter().map(|place| format!("ConfigMap/{map} data[{file}].{place}")).collect();
         assert_eq!(changed, expected, "{} {}", pair.referrer, pair.referent.kind);
     }
     Ok(())
 }
 
-/// Deletes what is referred to: it stays, and says who keeps it. Groups go.
+/// Whether the operator has made everything for an object, whose pods never run here.
+fn is_applied(object: &kube::api::DynamicObject) -> bool {
+    let status = &object.data["status"];
+    let is_observed = status["observedGeneration"].as_i64() == object.metadata.generation;
+    is_observed && status["message"].as_str().is_some_and(|message| message.ends_with(" is starting"))
+}
+
+/// Deletes what is referred to: it stays, and says who keeps it. Groups and composite tools go.
 async fn keep(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
     for (name, pair) in named() {
         stage.delete(pair.referent.kind, &name).await?;
@@ -102,7 +107,7 @@ async fn keep(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
         let object = stage.says(pair.referent.kind, name, ("DeletionBlocked", "True"), &who).await?;
         assert_eq!(super::condition(&object, "DeletionBlocked")["reason"], "ReferencedByWorkloads");
     }
-    for (name, pair) in named().filter(|(_, pair)| pair.referent.is_group()) {
+    for (name, pair) in named().filter(|(_, pair)| !pair.referent.is_kept()) {
         stage.gone(pair.referent.kind, &name).await?;
     }
     Ok(())
@@ -127,12 +132,13 @@ async fn let_go(stage: &Stage, kept: &[(String, &Pair)]) -> Result<()> {
     Ok(())
 }
 
-/// The places of a schema that name an object of a kind that holds configuration, or a group.
+/// The places of a schema that name an object of a kind that holds configuration, a group, or a composite tool.
 fn references(schema: &Value) -> BTreeSet<String> {
     let is_reference = |place: &str| {
         let field = place.strip_suffix(".name").and_then(|holder| holder.rsplit('.').next());
         field.is_some_and(|field| {
-            field.ends_with("ConfigRef") || ["authServerRef", "groupRef"].contains(&field)
+            field.ends_with("ConfigRef")
+                || ["authServerRef", "compositeToolRefs[]", "groupRef"].contains(&field)
         })
     };
     let all = places(schema).into_iter().map(|(place, _)| place);
@@ -140,7 +146,7 @@ fn references(schema: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_field_that_can_refer_to_configuration_or_to_a_group_is_in_a_pair() -> Result<()> {
+fn every_field_that_can_refer_to_configuration_a_group_or_a_composite_tool_is_in_a_pair() -> Result<()> {
     for kind in ["MCPServer", "MCPRemoteProxy", "MCPServerEntry", "VirtualMCPServer"] {
         let schema = stored_schema(&crds::definition(kind)?)?;
         let (expected, mut found) = (references(&schema), BTreeSet::new());

@@ -15,20 +15,25 @@ type Link = (fn(&str) -> Value, Spec);
 pub(super) struct Referent {
     pub(super) kind: &'static str,
     pub(super) spec: Spec,
-    /// What keeps an object of it. The Go operator's has the same name.
-    pub(super) finalizer: &'static str,
+    /// What the Go operator holds an object of it by. That which keeps it is the same.
+    pub(super) finalizer: Option<&'static str>,
 }
 
 impl Referent {
     pub(super) fn is_group(self) -> bool {
         self.kind == GROUP.kind
     }
+
+    /// Whether an object of it stays while somebody refers to it.
+    pub(super) fn is_kept(self) -> bool {
+        ![COMPOSITE_TOOL.kind, GROUP.kind].contains(&self.kind)
+    }
 }
 
 const AUTHZ: Referent = Referent {
     kind: "MCPAuthzConfig",
     spec: || json!({"type": "cedarv1", "config": {"policies": ["permit(principal, action, resource);"]}}),
-    finalizer: finalizers::MCP_AUTHZ_CONFIG,
+    finalizer: Some(finalizers::MCP_AUTHZ_CONFIG),
 };
 
 const AUTH: Referent = Referent {
@@ -37,7 +42,7 @@ const AUTH: Referent = Referent {
         let exchange = json!({"tokenUrl": "https://login.example.com/token", "audience": "one"});
         json!({"type": "tokenExchange", "tokenExchange": exchange})
     },
-    finalizer: finalizers::MCP_EXTERNAL_AUTH_CONFIG,
+    finalizer: Some(finalizers::MCP_EXTERNAL_AUTH_CONFIG),
 };
 
 const AUTH_SERVER: Referent = Referent {
@@ -51,34 +56,42 @@ const AUTH_SERVER: Referent = Referent {
     ..AUTH
 };
 
-const GROUP: Referent = Referent { kind: "MCPGroup", spec: || json!({}), finalizer: finalizers::MCP_GROUP };
+const COMPOSITE_TOOL: Referent = Referent {
+    kind: "VirtualMCPCompositeToolDefinition",
+    spec: || json!({"name": "tool", "description": "d", "steps": [{"id": "a", "type": "tool", "tool": "one"}]}),
+    finalizer: None,
+};
+
+const GROUP: Referent =
+    Referent { kind: "MCPGroup", spec: || json!({}), finalizer: Some(finalizers::MCP_GROUP) };
 
 const OIDC: Referent = Referent {
     kind: "MCPOIDCConfig",
     spec: || json!({"type": "inline", "inline": {"issuer": "https://login.example.com"}}),
-    finalizer: finalizers::MCP_OIDC_CONFIG,
+    finalizer: Some(finalizers::MCP_OIDC_CONFIG),
 };
 
 const TELEMETRY: Referent = Referent {
     kind: "MCPTelemetryConfig",
     spec: || json!({"openTelemetry": {"enabled": true, "endpoint": "one:4318", "tracing": {"enabled": true}}}),
-    finalizer: finalizers::MCP_TELEMETRY_CONFIG,
+    finalizer: Some(finalizers::MCP_TELEMETRY_CONFIG),
 };
 
 const TOOLS: Referent = Referent {
     kind: "MCPToolConfig",
     spec: || json!({"toolsFilter": ["one"]}),
-    finalizer: finalizers::MCP_TOOL_CONFIG,
+    finalizer: Some(finalizers::MCP_TOOL_CONFIG),
 };
 
 const WEBHOOKS: Referent = Referent {
     kind: "MCPWebhookConfig",
     spec: || json!({"validating": [{"name": "w", "url": "https://hook.example.com"}]}),
-    finalizer: finalizers::MCP_WEBHOOK_CONFIG,
+    finalizer: Some(finalizers::MCP_WEBHOOK_CONFIG),
 };
 
 /// Every kind that others refer to.
-pub(super) const REFERENTS: [Referent; 7] = [AUTHZ, AUTH, GROUP, OIDC, TELEMETRY, TOOLS, WEBHOOKS];
+pub(super) const REFERENTS: [Referent; 8] =
+    [AUTHZ, AUTH, COMPOSITE_TOOL, GROUP, OIDC, TELEMETRY, TOOLS, WEBHOOKS];
 
 /// Somebody who refers to something.
 pub(super) struct Pair {
@@ -94,6 +107,13 @@ pub(super) struct Pair {
 pub(super) struct Edit {
     pub(super) spec: Spec,
     pub(super) places: &'static [&'static str],
+}
+
+impl Edit {
+    /// The same edit, seen elsewhere.
+    const fn at(self, places: &'static [&'static str]) -> Self {
+        Self { spec: self.spec, places }
+    }
 }
 
 impl Pair {
@@ -117,6 +137,14 @@ impl Pair {
             _ => with(elsewhere, &json!({"incomingAuth": {"type": "anonymous"}})),
         };
         with(needed, &(self.link.0)(name))
+    }
+
+    /// The ConfigMap with the configuration of a referrer of this name, and the file in it.
+    pub(super) fn config(&self, name: &str) -> (String, &'static str) {
+        match self.referrer {
+            "VirtualMCPServer" => (format!("{name}-vmcp-config"), "config.yaml"),
+            _ => (format!("{name}-runconfig"), "runconfig.json"),
+        }
     }
 
     /// What takes the reference back.
@@ -181,7 +209,7 @@ const WEBHOOKS_EDIT: Edit = Edit {
 };
 
 /// Every pair.
-pub(super) static PAIRS: [Pair; 24] = [
+pub(super) static PAIRS: [Pair; 25] = [
     Pair::new("MCPServer", field!("toolConfigRef"), TOOLS).seen(TOOLS_EDIT),
     Pair::new("MCPServer", OIDC_REF, OIDC).seen(OIDC_EDIT),
     Pair::new("MCPServer", field!("telemetryConfigRef"), TELEMETRY).seen(TELEMETRY_EDIT),
@@ -206,7 +234,8 @@ pub(super) static PAIRS: [Pair; 24] = [
             || json!({"config": null}),
         ),
         TOOLS,
-    ),
+    )
+    .seen(TOOLS_EDIT.at(&["aggregation.tools[0].filter[0]"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -214,7 +243,8 @@ pub(super) static PAIRS: [Pair; 24] = [
             || json!({"incomingAuth": {"type": "anonymous", "oidcConfigRef": null}}),
         ),
         OIDC,
-    ),
+    )
+    .seen(OIDC_EDIT.at(&["incomingAuth.oidc.clientId"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -222,8 +252,10 @@ pub(super) static PAIRS: [Pair; 24] = [
             || json!({"incomingAuth": {"authzConfigRef": null}}),
         ),
         AUTHZ,
-    ),
-    Pair::new("VirtualMCPServer", field!("telemetryConfigRef"), TELEMETRY),
+    )
+    .seen(AUTHZ_EDIT.at(&["incomingAuth.authz.roleClaimName"])),
+    Pair::new("VirtualMCPServer", field!("telemetryConfigRef"), TELEMETRY)
+        .seen(TELEMETRY_EDIT.at(&["telemetry.endpoint"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -234,7 +266,8 @@ pub(super) static PAIRS: [Pair; 24] = [
             || json!({"outgoingAuth": null}),
         ),
         AUTH,
-    ),
+    )
+    .seen(AUTH_EDIT.at(&["outgoingAuth.default.tokenExchange.audience"])),
     Pair::new(
         "VirtualMCPServer",
         (
@@ -245,6 +278,12 @@ pub(super) static PAIRS: [Pair; 24] = [
             || json!({"outgoingAuth": {"backends": null}}),
         ),
         AUTH,
-    ),
+    )
+    .seen(AUTH_EDIT.at(&["outgoingAuth.backends.one.tokenExchange.audience"])),
     Pair::new("VirtualMCPServer", OTHER_GROUP, GROUP),
+    Pair::new(
+        "VirtualMCPServer",
+        (|name| json!({"config": {"compositeToolRefs": [{"name": name}]}}), || json!({"config": null})),
+        COMPOSITE_TOOL,
+    ),
 ];

@@ -17,16 +17,16 @@ pub(super) mod places;
 pub(super) mod reference;
 #[path = "../../../../../crates/thv-plan/tests/mcp_server/references.rs"]
 pub(super) mod references;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_edits.rs"]
+pub(super) mod remote_edits;
+#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_references.rs"]
+pub(super) mod remote_references;
 #[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_edits.rs"]
 pub(super) mod virtual_edits;
 #[path = "../../../../../crates/thv-plan/tests/virtual_mcp_server/virtual_references.rs"]
 pub(super) mod virtual_references;
 #[path = "../../../../../crates/thv-plan/tests/workloads/edits.rs"]
 pub(super) mod workload_edits;
-#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_edits.rs"]
-pub(super) mod remote_edits;
-#[path = "../../../../../crates/thv-plan/tests/mcp_remote_proxy/remote_references.rs"]
-pub(super) mod remote_references;
 
 use reference::Reference;
 

@@ -24,10 +24,11 @@ pub(super) use case::{Case, api_of, resource_of};
 pub(super) use lane::set;
 
 /// Every kind that is looked after.
-pub(super) const CASES: [&Case; 14] = [
+pub(super) const CASES: [&Case; 15] = [
     &mcp_remote_proxy::MCP_REMOTE_PROXY,
     &mcp_server::MCP_SERVER,
     &mcp_server_entry::MCP_SERVER_ENTRY,
+    &configuration::COMPOSITE_TOOL,
     &configuration::MCP_AUTHZ_CONFIG,
     &configuration::MCP_EXTERNAL_AUTH_CONFIG,
     &configuration::MCP_GROUP,
@@ -66,5 +67,6 @@ const STRANGERS: &[&str] = &[
     "serviceaccounts",
     "services",
     "statefulsets",
+    "virtualmcpcompositetooldefinitions",
     "virtualmcpservers",
 ];

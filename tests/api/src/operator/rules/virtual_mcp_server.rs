@@ -114,10 +114,7 @@ const SIGNING_IN: Case = Case {
             "/authServerConfig/allowConfidentialClientRegistration",
             "the schema wants it where redirect URIs are forced to be confidential",
         ),
-        (
-            "/authServerConfig/insecureAllowHTTP",
-            "the schema wants it off where clients are confidential",
-        ),
+        ("/authServerConfig/insecureAllowHTTP", "the schema wants it off where clients are confidential"),
     ],
     ..VIRTUAL_MCP_SERVER
 };
@@ -191,7 +188,8 @@ pub(super) fn serve_embeddings(space: &Space) {
 }
 
 async fn report_ready(space: &Space) -> Result<()> {
-    let selector = ListParams::default().labels(&format!("{}={}", labels::APP_COMPONENT, labels::EMBEDDING_SERVER));
+    let selector =
+        ListParams::default().labels(&format!("{}={}", labels::APP_COMPONENT, labels::EMBEDDING_SERVER));
     for pod in space.api::<Pod>().list(&selector).await? {
         let is_ours = pod.name_any().starts_with("crew-") || pod.name_any().contains("far-");
         if is_ours && !wait::has_condition(&pod, "Ready", "True") {

@@ -55,9 +55,15 @@ impl Stage {
     }
 
     /// Waits until the server is as it should be.
-    async fn until(&self, what: &str, done: impl FnMut(&VirtualMCPServer) -> bool) -> Result<VirtualMCPServer> {
+    async fn until(
+        &self,
+        what: &str,
+        done: impl FnMut(&VirtualMCPServer) -> bool,
+    ) -> Result<VirtualMCPServer> {
         let found = wait::until(&self.servers(), NAME, what, done).await;
-        found.map_err(|error| error.context(format!("the operator wrote:\n{}", self.operator.subject.output())))
+        found.map_err(|error| {
+            error.context(format!("the operator wrote:\n{}", self.operator.subject.output()))
+        })
     }
 
     /// Changes the spec by a merge patch, and waits until that is dealt with.

@@ -80,9 +80,8 @@ impl Stage {
 /// Who owns a part of a status.
 fn owners(server: &VirtualMCPServer, pointer: &str) -> BTreeSet<String> {
     let entries = server.managed_fields().iter().filter(|entry| entry.subresource.is_some());
-    let owned = entries.filter(|entry| {
-        entry.fields_v1.as_ref().is_some_and(|fields| fields.0.pointer(pointer).is_some())
-    });
+    let owned = entries
+        .filter(|entry| entry.fields_v1.as_ref().is_some_and(|fields| fields.0.pointer(pointer).is_some()));
     owned.filter_map(|entry| entry.manager.clone()).collect()
 }
 

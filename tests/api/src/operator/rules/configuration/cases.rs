@@ -169,6 +169,54 @@ pub(crate) const MCP_EXTERNAL_AUTH_CONFIG: Case = Case {
     ..CONFIGURATION
 };
 
+/// What follows from an edit after which a composite tool cannot be used.
+const UNUSABLE: &[&str] = &[
+    "status.conditions[Ready].message",
+    "status.conditions[Ready].reason",
+    "status.conditions[Ready].status",
+    "status.conditions[WorkflowValidated].message",
+    "status.conditions[WorkflowValidated].reason",
+    "status.conditions[WorkflowValidated].status",
+    "status.validationErrors",
+    "status.validationStatus",
+];
+
+/// What follows from an edit after which something in a composite tool has no effect.
+const NOTED: &[&str] = &["status.conditions[WorkflowValidated].message"];
+
+pub(crate) const COMPOSITE_TOOL: Case = Case {
+    kind: "VirtualMCPCompositeToolDefinition",
+    example: include_str!("composite-tool.yaml"),
+    name: "triage",
+    minimal: || json!({"name": "tool", "description": "d", "steps": [{"id": "a", "type": "tool", "tool": "one"}]}),
+    near: Effects::Alike {
+        all: &[],
+        but: &[
+            // Tools take their arguments by name.
+            ("triage /parameters/type", UNUSABLE),
+            // A step of another type needs other fields.
+            ("triage /steps/0/type", UNUSABLE),
+            ("triage /steps/1/type", UNUSABLE),
+            ("triage /steps/2/type", UNUSABLE),
+            // Other steps, templates and the output name these.
+            ("triage /steps/0/id", UNUSABLE),
+            ("triage /steps/1/dependsOn/0", UNUSABLE),
+            ("triage /steps/2/itemVar", UNUSABLE),
+            ("triage /output/required/0", UNUSABLE),
+            // It has properties of its own.
+            ("triage /output/properties/told/type", UNUSABLE),
+            // There are settings for attempts that are not made then, and a default that is no number.
+            ("triage /steps/0/onError/action", NOTED),
+            ("triage /output/properties/title/type", NOTED),
+        ],
+    },
+    left: &["annotations"],
+    theirs: || json!({"annotations": {"title": "theirs"}}),
+    edit: || json!({"spec": {"timeout": "3m"}}),
+    change: || json!({"spec": {"timeout": "3m", "annotations": null}}),
+    ..CONFIGURATION
+};
+
 /// What follows from another name of a provider that does not say who the user is.
 const UNNAMED: &[&str] = &["status.configHash", "status.conditions[IdentitySynthesized].message"];
 

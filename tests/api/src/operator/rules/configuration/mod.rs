@@ -1,5 +1,5 @@
-//! The kinds that only hold configuration for others, and groups. They have no children, and their passes ask for
-//! nothing: what comes of an edit is a digest in the status.
+//! The kinds that only hold configuration for others, groups, and composite tools. They have no children, and their
+//! passes ask for nothing: what comes of an edit is a digest in the status.
 
 mod cases;
 mod schema;
@@ -12,8 +12,8 @@ use super::crash::Workload;
 use super::{crash, fixed_point, foreign, single_edit, withdrawal};
 
 pub(super) use cases::{
-    MCP_AUTHZ_CONFIG, MCP_EXTERNAL_AUTH_CONFIG, MCP_GROUP, MCP_OIDC_CONFIG, MCP_TELEMETRY_CONFIG,
-    MCP_TOOL_CONFIG, MCP_WEBHOOK_CONFIG,
+    COMPOSITE_TOOL, MCP_AUTHZ_CONFIG, MCP_EXTERNAL_AUTH_CONFIG, MCP_GROUP, MCP_OIDC_CONFIG,
+    MCP_TELEMETRY_CONFIG, MCP_TOOL_CONFIG, MCP_WEBHOOK_CONFIG,
 };
 
 /// Another value for a leaf.
@@ -28,12 +28,23 @@ fn another(pointer: &str, value: &Value) -> Value {
         ("tenantId", _) => json!("other.example.com"),
         ("subjectTokenType", _) => json!("jwt"),
         ("cacheSkew", _) => json!("45s"),
+        ("timeout" | "retryDelay", Value::String(text)) if text != "5s" => json!(format!("1{text}")),
+        // Of a composite tool.
+        ("type", Value::String(text)) if pointer.starts_with("/steps/") && text == "tool" => {
+            json!("elicitation")
+        }
+        ("type", Value::String(text)) if ["elicitation", "forEach"].contains(&text.as_str()) => json!("tool"),
+        ("type", Value::String(text)) if text == "object" => json!("array"),
+        ("type", Value::String(text)) if text == "string" => json!("integer"),
+        ("type", Value::String(text)) if text == "integer" => json!("number"),
+        ("action", _) => json!("abort"),
         _ => edits::far_another(pointer, value),
     }
 }
 
 /// All of them. They share one mechanism, and so a namespace and an operator in most tests.
-const ALL: [&Case; 7] = [
+const ALL: [&Case; 8] = [
+    &COMPOSITE_TOOL,
     &MCP_AUTHZ_CONFIG,
     &MCP_EXTERNAL_AUTH_CONFIG,
     &MCP_GROUP,
@@ -43,7 +54,7 @@ const ALL: [&Case; 7] = [
     &MCP_WEBHOOK_CONFIG,
 ];
 
-/// Those whose status says something of their spec, and who are kept.
+/// Those whose status says something of their spec.
 fn all_but_groups() -> impl Iterator<Item = &'static Case> {
     ALL.into_iter().filter(|case| case.kind != MCP_GROUP.kind)
 }
@@ -69,11 +80,12 @@ async fn g4_of_configuration_what_an_input_caused_goes_with_it() {
     in_namespace(async |space| withdrawal::rule(&space, &cases).await).await;
 }
 
-/// A crash after every write on an object, from its beginning to its end. Nothing is written when a group goes.
+/// A crash after every write on an object, from its beginning to its end. Nothing is written when one goes that nobody
+/// keeps.
 async fn crash_all_along(case: &'static Case) {
     crash::rule(case, Workload::Create).await;
     crash::rule(case, Workload::Update).await;
-    if case.kind != MCP_GROUP.kind {
+    if ![COMPOSITE_TOOL.kind, MCP_GROUP.kind].contains(&case.kind) {
         crash::rule(case, Workload::Delete).await;
     }
 }

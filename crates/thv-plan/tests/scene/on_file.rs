@@ -1,6 +1,9 @@
 //! Texts that are on file. `THV_BLESS=1` writes them anew.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use thv_plan::Child;
 
 /// A folder of this crate's tests.
 pub(crate) fn folder(name: &str) -> PathBuf {
@@ -25,4 +28,27 @@ pub(crate) fn assert_on_file(file: &Path, text: &str) {
             lines.join("\n")
         );
     }
+}
+
+fn file_name(child: &Child) -> String {
+    format!("{}-{}.json", child.kind().kind().to_lowercase(), child.name())
+}
+
+fn text(child: &Child) -> String {
+    // Keys are sorted, so that the files do not depend on how the JSON library was built.
+    let sorted: serde_json::Value = serde_json::from_str(&thv_plan::canonical(child.body())).unwrap();
+    format!("{}\n", serde_json::to_string_pretty(&sorted).unwrap())
+}
+
+/// Compares children with those in a folder, a file each.
+pub(crate) fn assert_children_on_file(folder: &Path, children: &[Child]) {
+    for child in children {
+        assert_on_file(&folder.join(file_name(child)), &text(child));
+    }
+    let expected: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let names: BTreeSet<String> = children.iter().map(file_name).collect();
+    assert_eq!(names, expected);
 }
