@@ -43,7 +43,7 @@ impl Refers for MCPServerEntrySpec {
         } = &entry.spec;
         let auth = external_auth_config_ref.iter().flat_map(|it| gateway_auth::references(&it.name, known));
         let secrets = header_forward.iter().flat_map(headers::needs);
-        let bundle = ca_bundle_ref.iter().flat_map(|source| ca_bundle::need("caBundleRef", source));
+        let bundle = ca_bundle_ref.iter().filter_map(|source| ca_bundle::need("caBundleRef", source));
         let needs: Vec<Need> = secrets.chain(bundle).collect();
         group::references(group_ref)
             .into_iter()

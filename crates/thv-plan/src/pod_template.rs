@@ -99,18 +99,18 @@ pub(crate) fn apply(
             }
         });
         object(metadata, "annotations", |all| {
-            let ours = &template["metadata"]["annotations"];
+            let ours = template.pointer("/metadata/annotations").and_then(Value::as_object);
             let is_ours = |key: &str| OnPods::reserves(key) || key == annotations::ROTATED_CONTENT;
-            let all_keys = ours.as_object().into_iter().flat_map(Map::keys).chain(all.keys());
+            let all_keys = ours.into_iter().flat_map(Map::keys).chain(all.keys());
             let keys: BTreeSet<String> = all_keys.filter(|key| is_ours(key)).cloned().collect();
             for key in keys {
-                keep(all, &key, ours.get(&key), "metadata.annotations", ignored);
+                keep(all, &key, ours.and_then(|ours| ours.get(&key)), "metadata.annotations", ignored);
             }
         });
         // A map without entries is left out, so that we do not own it.
         metadata.retain(|_, all| all.as_object().is_none_or(|all| !all.is_empty()));
     });
-    let ours = named(&template["spec"]["containers"], container);
+    let ours = template.pointer("/spec/containers").and_then(|all| named(all, container));
     let theirs = merged.get_mut("spec").and_then(|spec| spec.get_mut("containers"));
     let theirs = theirs.and_then(Value::as_array_mut).into_iter().flatten();
     let theirs = theirs.filter(|item| item["name"] == container).find_map(Value::as_object_mut);

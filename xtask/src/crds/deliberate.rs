@@ -51,13 +51,6 @@ pub(super) const DELIBERATE: &[Deliberate] = &[
         theirs: "–",
         reason: "members of all three kinds are counted",
     },
-    Deliberate {
-        kind: "MCPRemoteProxy",
-        path: "status.phase enum",
-        ours: "\"Stopped\"",
-        theirs: "–",
-        reason: "a proxy that is scaled to zero has not failed, and is not on its way",
-    },
 ];
 
 impl Deliberate {

@@ -206,8 +206,6 @@ string_enum! {
         Failed = "Failed",
         /// It is being deleted.
         Terminating = "Terminating",
-        /// It is scaled to zero.
-        Stopped = "Stopped",
     }
 }
 

@@ -112,23 +112,24 @@ fn auth(resolved: &Resolved, observe: &Observation<'_>) -> Option<Condition> {
         say(external_auth),
         say(auth_server),
     ];
-    let said: Vec<&str> = all.into_iter().flatten().flatten().collect();
-    if all.iter().all(Option::is_none) {
+    let referenced: Vec<Result<(), &str>> = all.into_iter().flatten().collect();
+    let wrong: Vec<&str> = referenced.iter().filter_map(|one| one.err()).collect();
+    if referenced.is_empty() {
         return None;
     }
-    Some(if said.is_empty() {
+    Some(if wrong.is_empty() {
         observe.condition(AuthConfigured::Valid, "callers are checked and signed in as the spec asks")
     } else {
-        observe.condition(AuthConfigured::Invalid, said.join("; "))
+        observe.condition(AuthConfigured::Invalid, wrong.join("; "))
     })
 }
 
-/// What is wrong with a reference, if there is one.
-fn say<T>(outcome: &Outcome<T>) -> Option<Option<&str>> {
+/// What came of a reference, if there is one.
+fn say<T>(outcome: &Outcome<T>) -> Option<Result<(), &str>> {
     match outcome {
         Outcome::NotReferenced => None,
-        Outcome::Usable(_) => Some(None),
-        Outcome::Unusable(unusable) => Some(Some(&unusable.invalid.message)),
+        Outcome::Usable(_) => Some(Ok(())),
+        Outcome::Unusable(unusable) => Some(Err(&unusable.invalid.message)),
     }
 }
 

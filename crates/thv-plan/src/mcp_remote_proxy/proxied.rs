@@ -171,7 +171,7 @@ impl Proxied for MCPRemoteProxySpec {
 
     fn health(snapshot: &Snapshot<Self>, revision: &Revision) -> Health<MCPRemoteProxyPhase> {
         if replicas::expected(snapshot) == Some(0) {
-            return Health::new(MCPRemoteProxyPhase::Stopped, "scaled to zero: no proxy runs");
+            return Health::new(MCPRemoteProxyPhase::Pending, "scaled to zero: no proxy runs");
         }
         match newest(snapshot, revision, PROXIES) {
             Ok(note) => Health::new(MCPRemoteProxyPhase::Ready, format!("the proxy runs{note}")),

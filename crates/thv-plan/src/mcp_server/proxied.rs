@@ -162,7 +162,7 @@ impl Proxied for MCPServerSpec {
 
     fn route<'a>(&'a self, resolved: &Resolved) -> Route<'a> {
         Route {
-            target: Target::Backend(backend::backend(self, resolved.permission_profile.usable())),
+            target: Target::Backend(Box::new(backend::backend(self, resolved.permission_profile.usable()))),
             transport: match self.transport {
                 Transport::Stdio => thv_config::Transport::Stdio,
                 Transport::Sse => thv_config::Transport::Sse,

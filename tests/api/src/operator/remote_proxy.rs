@@ -207,7 +207,7 @@ async fn s2_15_of_a_remote_proxy_replicas_are_the_users_or_nobodys() {
 
         let proxy = stage.edit(json!({"replicas": 0})).await?;
         assert_eq!(replicas(&stage.deployment().await?), 0);
-        assert_eq!(proxy.status.and_then(|status| status.phase), Some(MCPRemoteProxyPhase::Stopped));
+        assert_eq!(proxy.status.and_then(|status| status.phase), Some(MCPRemoteProxyPhase::Pending));
         Ok(())
     })
     .await;
