@@ -157,8 +157,9 @@ async fn s4_07_what_a_virtual_server_does_not_ask_for_any_more_vanishes_with_one
         assert_eq!(container["volumeMounts"].as_array().unwrap().len(), 1, "{container:#}");
         let names: Vec<&str> =
             container["env"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
-        let left =
-            |name: &&&str| ["TOOLHIVE_UPSTREAM_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it));
+        let left = |name: &&&str| {
+            ["TOOLHIVE_UPSTREAM_", "OTEL_", "THV_SESSION_"].iter().any(|it| name.starts_with(it))
+        };
         assert_eq!(names.iter().find(left), None, "{names:?}");
         stage.assert_fixed(&VIRTUAL_SERVER).await
     })
