@@ -42,7 +42,7 @@ const RIGHTS: &[Right] = &[
     // Pods are watched, and deleted when their user asks for an immediate restart.
     right("", "pods", &["delete", "get", "list", "watch"]),
     // What servers refer to. Those with random content are made once, and go with their owner.
-    right("", "secrets", &["create", "delete", "get", "list", "watch"]),
+    right("", "secrets", &["create", "get", "list", "watch"]),
     // The pods of a virtual server agree on who reports its status: nobody can grant what he does not have.
     right("coordination.k8s.io", "leases", &["create", "get", "patch"]),
     right("autoscaling", "horizontalpodautoscalers", READ),
@@ -76,9 +76,6 @@ const PLANNED: &[&str] = &[
     kinds::VirtualMCPServerSpec::PLURAL,
 ];
 
-/// The kinds that refer to others and that nobody looks after: they are watched.
-const REFERRERS: &[&str] = &[];
-
 /// Everything that is done with the kinds of the API.
 fn own_kinds() -> Vec<Value> {
     let rule = |resource: &str, verbs: &[&str]| json!({"apiGroups": [GROUP], "resources": [resource], "verbs": verbs});
@@ -89,7 +86,6 @@ fn own_kinds() -> Vec<Value> {
     }
     // Where it is enforced, an owner reference that blocks deletion needs this.
     rules.extend(OWNERS.iter().map(|plural| rule(&format!("{plural}/finalizers"), &["update"])));
-    rules.extend(REFERRERS.iter().map(|plural| rule(plural, &["list", "watch"])));
     rules
 }
 

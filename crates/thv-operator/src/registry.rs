@@ -39,7 +39,7 @@ impl Registry {
         Self::default()
     }
 
-    /// Every kind of the API that is looked after, or refers to one that is.
+    /// Every kind of the API.
     pub fn all() -> Self {
         Self::new()
             .planned::<MCPServerSpec>()
@@ -64,16 +64,6 @@ impl Registry {
         self.0.push(|scopes| {
             let objects = Arc::new(Objects::<S> { cache: Cache::new(scopes), requests: S::REQUESTS });
             Row { reconciler: Some(Arc::new(Reconciler::new(objects.clone()))), objects, pods: S::PODS }
-        });
-        self
-    }
-
-    /// Adds a kind that refers to others, and that nobody looks after.
-    #[must_use]
-    pub fn referrer<S: Refers>(mut self) -> Self {
-        self.0.push(|scopes| {
-            let objects = Objects::<S> { cache: Cache::new(scopes), requests: &[] };
-            Row { objects: Arc::new(objects), reconciler: None, pods: &[] }
         });
         self
     }

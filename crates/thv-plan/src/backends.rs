@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::jiff::Timestamp;
 use thv_api::Kind;
 use thv_api::kinds::{MCPGroupSpec, MCPRemoteProxySpec, MCPServerEntrySpec, MCPServerSpec};
 use thv_api::shared::{ExternalAuthConfigRef, HttpTransport};
 
 use crate::reference::{Definition, Read, Reference, References};
+use crate::resolve::CaBundle;
 use crate::{mcp_remote_proxy, mcp_server, mcp_server_entry};
 
 /// A member of a group that a gateway can offer.
@@ -23,6 +25,8 @@ pub struct Backend<'a> {
     pub url: String,
     /// What it speaks.
     pub transport: HttpTransport,
+    /// The certificate authorities that vouch for it, if it names some that are there.
+    pub ca_bundle: Option<CaBundle>,
 }
 
 /// A member of a group.
@@ -85,32 +89,49 @@ pub fn references(group: &str) -> [Reference; 3] {
     ]
 }
 
+/// How many members a gateway offers at most.
+const MOST: usize = 1_000;
+/// How many bytes the addresses and names of all of them may have: they go into one ConfigMap, with much else.
+const MOST_BYTES: usize = 256 * 1024;
+
 /// The members of a group that are not being deleted and can be read, those of one kind after those of another.
 pub(crate) fn members<'a>(group: &str, known: &'a References) -> Vec<(&'a str, Member<'a>)> {
-    all(group, known).into_iter().filter_map(|(_, name, read)| Some((name, read.found()?))).collect()
+    all(group, known).into_iter().filter_map(|one| Some((one.name, one.read.found()?))).collect()
 }
 
 /// The backends of a gateway that offers a group of this namespace.
 ///
-/// Where members of two kinds have one name, an `MCPServer` comes before an `MCPRemoteProxy`, and that before an
-/// `MCPServerEntry`: clients know tools by the name of the backend, so there can only be one.
+/// Clients know tools by the name of the backend, and settings name it, so there can only be one of a name. The oldest has
+/// it: whoever comes later must not take over what was meant for somebody else. Of one age, an `MCPServer` comes before
+/// an `MCPRemoteProxy`, and that before an `MCPServerEntry`. One that goes or cannot be read keeps its name meanwhile.
 pub fn backends<'a>(namespace: &str, group: &str, known: &'a References) -> Backends<'a> {
+    let mut members = all(group, known);
+    members.sort_by_key(|one| one.created);
     let mut taken: BTreeMap<&str, &'static str> = BTreeMap::new();
-    let mut backends = Backends::default();
-    for (kind, name, read) in all(group, known) {
+    let (mut backends, mut bytes) = (Backends::default(), 0);
+    for Listed { kind, name, created: _, read } in members {
         let made = match (read, taken.get(name)) {
-            (Read::Absent, _) => continue,
-            (Read::Malformed(why), _) => Err(format!("it cannot be read: {why}")),
             (Read::Found(_), Some(other)) => {
-                Err(format!("the {other} of the same name comes first: rename one of them"))
+                Err(format!("the {other} of the same name was there first: rename one of them"))
             }
             (Read::Found(member), None) => backend(namespace, name, member, known),
-        };
-        match made {
-            Ok(backend) => {
-                taken.insert(name, kind);
-                backends.usable.push(backend);
+            (Read::Malformed(why), _) => Err(format!("it cannot be read: {why}")),
+            (Read::Absent, _) => {
+                taken.entry(name).or_insert(kind);
+                continue;
             }
+        };
+        taken.entry(name).or_insert(kind);
+        let made = made.and_then(|backend| {
+            bytes += backend.name.len() + backend.url.len();
+            if backends.usable.len() < MOST && bytes <= MOST_BYTES {
+                Ok(backend)
+            } else {
+                Err(format!("a gateway offers {MOST} members at most: make another group"))
+            }
+        });
+        match made {
+            Ok(backend) => backends.usable.push(backend),
             Err(why) => backends.left_out.push(LeftOut { kind, name: name.to_owned(), why }),
         }
     }
@@ -125,21 +146,30 @@ fn backend<'a>(
     member: Member<'a>,
     known: &References,
 ) -> Result<Backend<'a>, String> {
-    let (url, transport) = match member {
-        Member::Server(spec) => (mcp_server::url(namespace, name, spec), mcp_server::client_transport(spec)),
-        Member::RemoteProxy(spec) => (mcp_remote_proxy::url(namespace, name, spec), spec.transport),
+    let (url, transport, ca_bundle) = match member {
+        Member::Server(spec) => {
+            (mcp_server::url(namespace, name, spec), mcp_server::client_transport(spec), None)
+        }
+        Member::RemoteProxy(spec) => (mcp_remote_proxy::url(namespace, name, spec), spec.transport, None),
         Member::Entry(spec) => {
-            mcp_server_entry::usable(spec, known)?;
-            (spec.remote_url.clone(), spec.transport)
+            (spec.remote_url.clone(), spec.transport, mcp_server_entry::usable(spec, known)?)
         }
     };
     // What follows `#` is for programs that show the address to people.
     let url = url.split_once('#').map_or(url.as_str(), |(url, _)| url).to_owned();
-    Ok(Backend { name, member, url, transport })
+    Ok(Backend { name, member, url, transport, ca_bundle })
 }
 
-/// All members of a group that are not being deleted: kind, name, and what was read.
-fn all<'a>(group: &str, known: &'a References) -> Vec<(&'static str, &'a str, Read<Member<'a>>)> {
+/// A member as it was found. One that is being deleted is absent.
+struct Listed<'a> {
+    kind: &'static str,
+    name: &'a str,
+    created: Option<Timestamp>,
+    read: Read<Member<'a>>,
+}
+
+/// All members of a group.
+fn all<'a>(group: &str, known: &'a References) -> Vec<Listed<'a>> {
     let servers = of_kind::<MCPServerSpec>(group, known, Member::Server);
     let proxies = of_kind::<MCPRemoteProxySpec>(group, known, Member::RemoteProxy);
     let entries = of_kind::<MCPServerEntrySpec>(group, known, Member::Entry);
@@ -150,14 +180,17 @@ fn of_kind<'a, S: Kind>(
     group: &str,
     known: &'a References,
     member: fn(&'a S) -> Member<'a>,
-) -> impl Iterator<Item = (&'static str, &'a str, Read<Member<'a>>)> {
+) -> impl Iterator<Item = Listed<'a>> {
     known.referrers::<S, MCPGroupSpec>(group).into_iter().map(move |(name, read)| {
-        let read = match read {
-            Read::Found(Definition { spec: _, is_terminating: true }) | Read::Absent => Read::Absent,
-            Read::Found(Definition { spec, is_terminating: false }) => Read::Found(member(spec)),
-            Read::Malformed(why) => Read::Malformed(why),
+        let (created, read) = match read {
+            Read::Found(Definition { spec: _, is_terminating: true, created }) => (created, Read::Absent),
+            Read::Found(Definition { spec, is_terminating: false, created }) => {
+                (created, Read::Found(member(spec)))
+            }
+            Read::Absent => (None, Read::Absent),
+            Read::Malformed(why) => (None, Read::Malformed(why)),
         };
-        (S::KIND, name, read)
+        Listed { kind: S::KIND, name, created, read }
     })
 }
 
@@ -165,6 +198,7 @@ fn of_kind<'a, S: Kind>(
 mod tests {
     use std::sync::Arc;
 
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use serde_json::{Value, json};
     use thv_api::Object;
 
@@ -187,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_every_kind_become_backends_by_name_whatever_their_health() {
+    fn members_of_every_kind_become_backends_by_name() {
         let mut known = References::new();
         members_of::<MCPServerSpec>(
             &mut known,
@@ -224,7 +258,47 @@ mod tests {
         assert_eq!(usable.iter().map(|one| one.member.kind()).collect::<Vec<_>>(), ["MCPServer"]);
         let [LeftOut { kind, name, why }] = left_out.as_slice() else { panic!("{left_out:?}") };
         assert_eq!((*kind, name.as_str()), ("MCPServerEntry", "x"));
-        assert!(why.contains("the MCPServer of the same name"), "{why}");
+        assert!(why.contains("the MCPServer of the same name was there first"), "{why}");
+    }
+
+    #[test]
+    fn whoever_comes_later_does_not_take_a_name_over_and_one_that_goes_keeps_it() {
+        let dated = |object: &mut (String, Read<Arc<dyn AnyObject>>), created: Timestamp, goes: bool| {
+            let Read::Found(found) = &object.1 else { panic!() };
+            let any: &dyn std::any::Any = found.as_ref();
+            let mut entry = any.downcast_ref::<Object<MCPServerEntrySpec>>().unwrap().clone();
+            entry.metadata.creation_timestamp = Some(Time(created));
+            entry.metadata.deletion_timestamp = goes.then_some(Time(created));
+            object.1 = Read::Found(Arc::new(entry));
+        };
+        for (goes, expected) in [(false, vec!["MCPServerEntry"]), (true, Vec::new())] {
+            let mut first = entry("github", "https://mcp.example.com");
+            dated(&mut first, Timestamp::UNIX_EPOCH, goes);
+            let mut later = Object::<MCPServerSpec>::new(
+                "github",
+                serde_json::from_value(json!({"image": "i"})).unwrap(),
+            );
+            later.metadata.creation_timestamp = Some(Time(Timestamp::from_second(9).unwrap()));
+            let mut known = References::new();
+            members_of::<MCPServerEntrySpec>(&mut known, vec![first]);
+            members_of::<MCPServerSpec>(
+                &mut known,
+                vec![("github".to_owned(), Read::Found(Arc::new(later)))],
+            );
+            let Backends { usable, left_out } = backends("ns", "g", &known);
+            assert_eq!(usable.iter().map(|one| one.member.kind()).collect::<Vec<_>>(), expected);
+            assert_eq!(left_out.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_gateway_offers_so_many_members_and_no_more() {
+        let mut known = References::new();
+        let all =
+            (0..1_200).map(|number| entry(&format!("e{number:04}"), "https://mcp.example.com")).collect();
+        members_of::<MCPServerEntrySpec>(&mut known, all);
+        let Backends { usable, left_out } = backends("ns", "g", &known);
+        assert_eq!((usable.len(), left_out.len()), (MOST, 200));
     }
 
     #[test]

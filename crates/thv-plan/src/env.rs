@@ -57,8 +57,19 @@ impl EnvValue {
             Self::Literal(text) => text,
             Self::Entry(entry) => entry.get("value").and_then(Value::as_str).unwrap_or_default(),
         };
-        let mentions = text.split("$(").skip(1).filter_map(|rest| rest.split_once(')'));
-        mentions.map(|(name, _)| name).collect()
+        // Two `$` stand for one, and begin nothing.
+        let mut mentions = BTreeSet::new();
+        let mut rest: &str = text;
+        while let Some((_, after)) = rest.split_once('$') {
+            rest = match after.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
+                Some((name, after)) => {
+                    mentions.insert(name);
+                    after
+                }
+                None => after.strip_prefix('$').unwrap_or(after),
+            };
+        }
+        mentions
     }
 }
 

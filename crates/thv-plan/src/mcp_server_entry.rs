@@ -100,9 +100,14 @@ impl Planned for MCPServerEntrySpec {
     }
 }
 
-/// What keeps a gateway from offering an entry: its URL, its certificate authorities or its headers. Whether the Secrets are
-/// there that it needs is for those to find out who read them.
-pub(crate) fn usable(spec: &MCPServerEntrySpec, known: &References) -> Result<(), String> {
+/// The certificate authorities of an entry, or what keeps a gateway from offering it: its URL, they, or its headers. Whether
+/// the Secrets are there that it needs is for those to find out who read them.
+pub(crate) fn usable(spec: &MCPServerEntrySpec, known: &References) -> Result<Option<CaBundle>, String> {
+    /// Who can create an entry decides how long its URL is.
+    const LONGEST_URL: usize = 2_048;
+    if spec.remote_url.len() > LONGEST_URL {
+        return Err(format!("spec.remoteUrl has more than {LONGEST_URL} bytes: use a shorter one"));
+    }
     remote_url::check("spec.remoteUrl", &spec.remote_url, spec.allow_private_endpoint)
         .map_err(|invalid| invalid.to_string())?;
     if let Some(headers) = &spec.header_forward {
@@ -110,7 +115,8 @@ pub(crate) fn usable(spec: &MCPServerEntrySpec, known: &References) -> Result<()
     }
     match ca_bundle::resolve("spec.caBundleRef", spec.ca_bundle_ref.as_ref(), known) {
         Outcome::Unusable(unusable) => Err(unusable.invalid.message),
-        Outcome::NotReferenced | Outcome::Usable(_) => Ok(()),
+        Outcome::NotReferenced => Ok(None),
+        Outcome::Usable(bundle) => Ok(Some(bundle)),
     }
 }
 

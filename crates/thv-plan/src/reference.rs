@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use k8s_openapi::jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use thv_api::kinds::MCPGroupSpec;
 use thv_api::{Kind, Object};
@@ -239,6 +240,8 @@ pub struct Definition<'a, S> {
     pub spec: &'a S,
     /// Whether it is being deleted.
     pub is_terminating: bool,
+    /// When it was created.
+    pub created: Option<Timestamp>,
 }
 
 /// Everything that an object refers to, directly or through others.
@@ -331,5 +334,9 @@ impl References {
 fn typed<S: Kind>(object: &Arc<dyn AnyObject>) -> Option<Definition<'_, S>> {
     let any: &dyn Any = object.as_ref();
     let Object { metadata, spec, status: _ } = any.downcast_ref::<Object<S>>()?;
-    Some(Definition { spec, is_terminating: metadata.deletion_timestamp.is_some() })
+    Some(Definition {
+        spec,
+        is_terminating: metadata.deletion_timestamp.is_some(),
+        created: metadata.creation_timestamp.as_ref().map(|time| time.0),
+    })
 }

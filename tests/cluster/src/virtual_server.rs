@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::{Pod, Secret};
-use kube::api::ListParams;
+use kube::api::{ListParams, LogParams, Patch, PatchParams};
 use kube::{Api, ResourceExt as _};
 use serde_json::{Value, json};
 use tests_fixture::{Operator, Site, apply};
@@ -59,12 +59,41 @@ async fn the_pods_of_a_virtual_server_read_their_configuration_and_it_becomes_re
         let list = pods.list(&ListParams::default().labels("toolhive-name=hub")).await?;
         assert_eq!(list.items.len(), 1);
         let secret = site.api::<Secret>().get("hub-hmac-secret").await?;
-        let text = String::from_utf8(secret.data.unwrap_or_default()["hmac-secret"].0.clone())?;
+        let content = secret.data.clone().unwrap_or_default();
+        let text = String::from_utf8(content["hmac-secret"].0.clone())?;
         assert_eq!(text.len(), 44, "base64 of 32 bytes");
 
-        // An edit rolls the pods, and the Secret stays.
-        let log = pods.logs(&list.items[0].name_any(), &Default::default()).await?;
+        let log = pods.logs(&list.items[0].name_any(), &LogParams::default()).await?;
         assert_eq!(log.trim(), "hub offers the group team");
+
+        // An edit replaces the pod, and the Secret stays.
+        let edit = json!({"spec": {"config": {"metadata": {"team": "a"}}}});
+        servers.patch("hub", &PatchParams::default(), &Patch::Merge(edit)).await?;
+        operator.explain(in_phase(&servers, "hub", VirtualMCPServerPhase::Ready).await).await?;
+        let again = pods.list(&ListParams::default().labels("toolhive-name=hub")).await?;
+        let newest = again.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+        assert!(newest.map(ResourceExt::uid).all(|uid| uid != list.items[0].uid()));
+        assert_eq!(site.api::<Secret>().get("hub-hmac-secret").await?.metadata.uid, secret.metadata.uid);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_stands_in_for_a_virtual_server_ends_in_an_error_if_it_cannot_read_its_configuration() {
+    on_cluster(async |space| {
+        let program = Site::of(&space).await?.program(STAND_IN)?;
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("config.yaml");
+        for text in [None, Some("name: ["), Some("name: hub\nunknown: 1\n")] {
+            if let Some(text) = text {
+                std::fs::write(&file, text)?;
+            }
+            let config = format!("--config={}", file.display());
+            let ended = std::process::Command::new(&program).arg(config).output()?;
+            assert_eq!(ended.status.code(), Some(1), "{text:?}");
+            assert!(String::from_utf8_lossy(&ended.stderr).contains("config.yaml"), "{text:?}");
+        }
         Ok(())
     })
     .await;

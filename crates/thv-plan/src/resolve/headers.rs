@@ -14,6 +14,10 @@ use crate::env::EnvValue;
 use crate::invalid::InvalidList;
 use crate::reference::References;
 
+/// How many headers there may be, and how many bytes those may have that stand in the spec: servers refuse more.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 8 * 1024;
+
 /// Headers that are added to every request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Headers {
@@ -42,8 +46,8 @@ impl Headers {
         }
         let ids: BTreeMap<_, _> = secret.iter().map(|(header, value)| (header, &value.id)).collect();
         let all = json!({ "addPlaintextHeaders": plain, "addHeadersFromSecret": ids });
-        // What looks like a variable in a value is none.
-        let text = canonical(&all).replace("$(", "$$(");
+        // What looks like a variable in a value is none: Kubernetes makes one `$` of two.
+        let text = canonical(&all).replace('$', "$$");
         let secrets = secret.values().map(|SecretHeaderValue { id, secret: SecretKeyRef { name, key } }| {
             (env::secret(id), EnvValue::Secret { name: name.clone(), key: key.clone() })
         });
@@ -62,6 +66,15 @@ pub(crate) fn validate(headers: &HeaderForward) -> Result<(), InvalidList> {
     let secret = secret.map(|SecretHeader { header_name, value_secret_ref: _ }| {
         (format!("addHeadersFromSecret[{header_name:?}]"), header_name, None)
     });
+    let bytes: usize =
+        add_plaintext_headers.iter().flatten().map(|(name, value)| name.len() + value.len()).sum();
+    let count =
+        add_plaintext_headers.iter().flatten().count() + add_headers_from_secret.iter().flatten().count();
+    invalid.unless(
+        count <= MOST && bytes <= MOST_BYTES,
+        "addPlaintextHeaders",
+        format!("and addHeadersFromSecret have more than {MOST} headers or {MOST_BYTES} bytes: remove some"),
+    );
     let mut variables = BTreeSet::new();
     for (path, name, value) in plain.chain(secret) {
         let lower = name.to_ascii_lowercase();

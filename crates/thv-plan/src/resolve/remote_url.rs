@@ -1,8 +1,8 @@
 //! Which URLs of remote servers are allowed.
 //!
 //! Whoever may create an object must not make the proxy, which runs inside, call what only the inside may call: the
-//! machine itself, the metadata service of a cloud, the API server. No name is looked up here: what a name leads to is
-//! checked by whoever connects.
+//! machine itself, the metadata service of a cloud, the API server. No name is looked up here, so a name that leads there
+//! is not found out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -29,6 +29,11 @@ pub(crate) fn check(path: &str, text: &str, allow_private: bool) -> Result<(), I
     };
     if !url.is_web() {
         return Err(invalid("is neither an https nor an http URL"));
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+    if !url.host.chars().all(is_plain) {
+        // Others might read another host out of it than we do.
+        return Err(invalid("has a host with characters that no host has: write it as https://host/path"));
     }
     match reach(&url.host) {
         Reach::Outside => Ok(()),

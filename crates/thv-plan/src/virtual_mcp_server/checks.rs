@@ -26,6 +26,13 @@ pub(super) fn validate(name: &str, spec: &VirtualMCPServerSpec) -> InvalidList {
         "spec.incomingAuth.authzConfig",
         "and spec.incomingAuth.authzConfigRef are both set: remove one of them",
     );
+    for name in
+        spec.outgoing_auth.iter().flat_map(|auth| auth.backends.iter().flatten()).map(|(name, _)| name)
+    {
+        let is_name = name.len() <= 253 && name.split('.').all(|label| syntax::is_dns_label(label, 253));
+        let path = format!("spec.outgoingAuth.backends[{name:?}]");
+        invalid.unless(is_name, path, "is not the name of an object: use that of a member");
+    }
     if let Some(config) = &spec.config {
         invalid.below("spec.config", configured(config, spec.embedding_server_ref.is_some()));
     }

@@ -27,6 +27,8 @@ use crate::snapshot::Snapshot;
 
 /// How many members a condition each says of that the server cannot sign in to them. All of them are named elsewhere.
 const TOLD_MEMBERS: usize = 50;
+/// How many characters of what is wrong with a member are told: others decide how much that is.
+const TOLD_OF_MEMBER: usize = 300;
 
 /// All conditions but for the one that says whether the server is ready.
 pub(super) fn all(findings: &Findings<'_>, observe: &Observation<'_>) -> Vec<Condition> {
@@ -216,7 +218,7 @@ fn signing_in(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Vec<Conditi
             Subject::Member(name) => {
                 members += 1;
                 if members <= TOLD_MEMBERS {
-                    all.push(observe.about(name, member_reason(cause), message));
+                    all.push(observe.about(name, member_reason(cause), beginning(&message)));
                 }
             }
         }
@@ -247,8 +249,13 @@ reasons!(member_reason, DiscoveredAuthConfig);
 
 /// Which members of the group are offered.
 fn members(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Condition {
-    let left_out: Vec<String> =
-        resolved.backends.left_out.iter().map(|it| format!("{} {}: {}", it.kind, it.name, it.why)).collect();
+    let all = &resolved.backends.left_out;
+    let told = all.iter().take(TOLD_MEMBERS);
+    let mut left_out: Vec<String> =
+        told.map(|it| format!("{} {}: {}", it.kind, it.name, beginning(&it.why))).collect();
+    if all.len() > TOLD_MEMBERS {
+        left_out.push(format!("and {} more", all.len() - TOLD_MEMBERS));
+    }
     if left_out.is_empty() {
         let count = resolved.backends.usable.len();
         observe
@@ -256,6 +263,10 @@ fn members(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Condition {
     } else {
         observe.condition(MembersAccepted::LeftOut, format!("left out: {}", left_out.join("; ")))
     }
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(TOLD_OF_MEMBER).collect()
 }
 
 /// Settings that are there and mean nothing here.

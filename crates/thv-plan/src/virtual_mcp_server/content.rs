@@ -15,7 +15,7 @@ use thv_config::vmcp::VmcpConfig;
 use super::PORT;
 use super::refs::source;
 use super::resolved::Resolved;
-use crate::backends::{Backend, Member};
+use crate::backends::Backend;
 use crate::child::{Child, ChildKind, Random};
 use crate::deployed::pod_identity;
 use crate::env::EnvValue;
@@ -28,7 +28,6 @@ use crate::proxy::pod::ProxyPod;
 use crate::proxy::service::service;
 use crate::proxy::{Names, Proxy, rbac};
 use crate::pull_secrets::PullSecrets;
-use crate::resolve::ca_bundle;
 use crate::rotation::{self, content_digest};
 use crate::run_config::{VolumeWiring, Wiring, wiring};
 use crate::snapshot::Snapshot;
@@ -116,10 +115,9 @@ pub(super) fn content<'a>(
 
     let mut wiring = wiring(&resolved.referenced());
     wiring.env.extend(resolved.outgoing.variables());
-    for Backend { name, member, .. } in &resolved.backends.usable {
-        let Member::Entry(entry) = member else { continue };
-        if let Some(bundle) = entry.ca_bundle_ref.as_ref().and_then(ca_bundle::bundle) {
-            wiring.entry_bundle(name, &bundle);
+    for Backend { name, ca_bundle, .. } in &resolved.backends.usable {
+        if let Some(bundle) = ca_bundle {
+            wiring.entry_bundle(name, bundle);
         }
     }
     let rotated = rotation::is_requested(&owner.metadata)

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thv_api::kinds::{
-    Aggregation, ConflictResolutionConfig, MCPToolConfigSpec, OutgoingAuthSource, VirtualMCPServerSpec,
-    VmcpConfig, WorkloadTools,
+    Aggregation, BackendAuth, BackendAuthType, ConflictResolutionConfig, MCPToolConfigSpec,
+    OutgoingAuthSource, VirtualMCPServerSpec, VmcpConfig, WorkloadTools,
 };
 use thv_api::shared::{HttpTransport, ToolOverride};
 use thv_config::vmcp::{self, BackendTransport, BackendType, SessionProvider};
@@ -16,7 +16,6 @@ use super::refs::source;
 use super::resolved::Resolved;
 use crate::backends::{Backend, Member};
 use crate::invalid::{Invalid, InvalidList};
-use crate::resolve::ca_bundle;
 use crate::run_config::{auth_server_config, entry_ca_file, telemetry_config};
 use crate::snapshot::Snapshot;
 
@@ -36,15 +35,21 @@ pub(super) fn document(
         let blamed: Vec<_> =
             problems.iter().filter_map(|it| Some((blamed(it, &config, snapshot)?, it.to_string()))).collect();
         if blamed.is_empty() {
-            return Err(problems
-                .iter()
-                .map(|it| Invalid::new(field(&it.path), it.message.as_ref()))
-                .collect());
+            return Err(told(&problems));
         }
+        let mut is_over = true;
         for (name, why) in blamed {
-            resolved.leave_out(&name, &why);
+            is_over &= !resolved.leave_out(&name, &why);
+        }
+        if is_over {
+            return Err(told(&problems));
         }
     }
+}
+
+/// What is wrong, with the fields that it comes from.
+fn told(problems: &[vmcp::Problem]) -> InvalidList {
+    problems.iter().map(|it| Invalid::new(field(&it.path), it.message.as_ref())).collect()
 }
 
 /// The member that causes a problem, if one does: its address, or how it wants to be called.
@@ -54,17 +59,19 @@ fn blamed(
     snapshot: &Snapshot<VirtualMCPServerSpec>,
 ) -> Option<String> {
     let named = snapshot.owner.spec.outgoing_auth.as_ref().and_then(|auth| auth.backends.as_ref());
-    let is_below = |path: &str| problem.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-    let by_place = |(index, backend): (usize, &vmcp::Backend)| {
-        is_below(&format!("backends[{index}]")).then(|| backend.name.clone())
-    };
+    if let Some(rest) = problem.path.strip_prefix("backends[") {
+        let index: usize = rest.split_once(']')?.0.parse().ok()?;
+        return config.backends.get(index).map(|backend| backend.name.clone());
+    }
+    let below = problem.path.strip_prefix("outgoingAuth.backends.")?;
+    let is_below = |name: &str| below.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     let by_name = config.outgoing_auth.backends.keys().filter(|name| {
-        let is_own = named.is_none_or(|named| !named.contains_key(*name));
-        is_own && is_below(&format!("outgoingAuth.backends.{name}"))
+        let is_its_own = |auth: &BackendAuth| auth.type_ == BackendAuthType::Discovered;
+        let is_own = named.and_then(|named| named.get(*name)).is_none_or(is_its_own);
+        is_own && is_below(name)
     });
     // Names may have dots in them, so one may be the beginning of another.
-    let longest = by_name.max_by_key(|name| name.len()).cloned();
-    config.backends.iter().enumerate().find_map(by_place).or(longest)
+    by_name.max_by_key(|name| name.len()).cloned()
 }
 
 /// Puts the configuration together. Every field of `spec.config` is here, so that a new one cannot be forgotten.
@@ -99,7 +106,7 @@ fn assemble(
     } = config;
     let mut audit: Option<thv_config::audit::AuditConfig> = convert("audit", audit.as_ref())?;
     if let Some(audit) = audit.as_mut().filter(|audit| audit.component.is_empty()) {
-        audit.component = name.to_owned();
+        name.clone_into(&mut audit.component);
     }
     let headers = spec.passthrough_headers.clone().filter(|headers| !headers.is_empty());
     let referenced = resolved.referenced();
@@ -154,14 +161,11 @@ fn backends(snapshot: &Snapshot<VirtualMCPServerSpec>, resolved: &Resolved<'_>) 
 }
 
 fn fixed(backend: &Backend<'_>, namespace: &str, group: &str) -> vmcp::Backend {
-    let Backend { name, member, url, transport } = backend;
-    let (type_, bundle, workload_type, remote_url) = match member {
-        Member::Server(_) => (None, None, "mcp_server", None),
-        Member::RemoteProxy(proxy) => (None, None, "remote_proxy", Some(&proxy.remote_url)),
-        Member::Entry(entry) => {
-            let bundle = entry.ca_bundle_ref.as_ref().and_then(ca_bundle::bundle);
-            (Some(BackendType::Entry), bundle, "server_entry", Some(&entry.remote_url))
-        }
+    let Backend { name, member, url, transport, ca_bundle } = backend;
+    let (type_, workload_type, remote_url) = match member {
+        Member::Server(_) => (None, "mcp_server", None),
+        Member::RemoteProxy(proxy) => (None, "remote_proxy", Some(&proxy.remote_url)),
+        Member::Entry(entry) => (Some(BackendType::Entry), "server_entry", Some(&entry.remote_url)),
     };
     let known =
         [("group", group), ("namespace", namespace), ("tool_type", "mcp"), ("workload_type", workload_type)];
@@ -174,7 +178,10 @@ fn fixed(backend: &Backend<'_>, namespace: &str, group: &str) -> vmcp::Backend {
             HttpTransport::StreamableHttp => BackendTransport::StreamableHttp,
         },
         type_,
-        ca_bundle_path: bundle.map(|bundle| entry_ca_file(name, &bundle).path()).unwrap_or_default(),
+        ca_bundle_path: ca_bundle
+            .as_ref()
+            .map(|bundle| entry_ca_file(name, bundle).path())
+            .unwrap_or_default(),
         metadata: known
             .into_iter()
             .chain(remote)

@@ -25,6 +25,8 @@ pub(super) struct Outgoing {
     env: BTreeMap<String, EnvValue>,
     /// Those of each member that says itself how to sign in, or which headers it wants.
     member_env: BTreeMap<String, Vec<(String, EnvValue)>>,
+    /// All of these, by name.
+    taken: BTreeMap<String, EnvValue>,
     /// What became of each setting, for a condition each.
     pub(super) told: Vec<(Subject, Result<(), Unusable>)>,
     /// The settings that the spec names and that have no effect, and why.
@@ -74,11 +76,9 @@ impl Outgoing {
     /// Variables are named after objects. Two names that differ in dots and dashes only become one variable, and then one
     /// of the two would be called with the secret of the other.
     fn shared(&self, variables: &[(String, EnvValue)]) -> Option<String> {
-        let taken = |name: &str| {
-            let members = self.member_env.values().flatten();
-            self.env.get(name).or_else(|| members.filter(|(other, _)| other == name).map(|(_, it)| it).next())
-        };
-        let shared = variables.iter().find(|(name, value)| taken(name).is_some_and(|other| other != value));
+        let is_taken =
+            |name: &str, value: &EnvValue| self.taken.get(name).is_some_and(|other| other != value);
+        let shared = variables.iter().find(|(name, value)| is_taken(name, value));
         shared.map(|(name, _)| {
             format!(
                 "its secret and that of another object of nearly the same name would be one variable, {name}: rename one of \
@@ -140,6 +140,7 @@ impl Outgoing {
         let (settings, told) = match made {
             Ok(Strategy { settings, env, notes }) => {
                 self.notes.extend(notes.iter().map(|note| format!("{path}: {note}")));
+                self.taken.extend(env.iter().cloned());
                 self.env.extend(env);
                 (Some(settings), Ok(()))
             }
@@ -152,15 +153,28 @@ impl Outgoing {
         settings
     }
 
-    /// A gateway that discovers its backends reads their settings itself; here it is told which of them it cannot use.
-    fn check_members(&mut self, backends: &Backends<'_>, known: &References) {
-        for Backend { name, member, .. } in &backends.usable {
-            let Some(reference) = member.auth() else { continue };
-            let suitable = gateway_auth::suitable("spec.externalAuthConfigRef", &reference.name, known);
-            if let Err(unusable) = suitable {
-                self.told.push((Subject::Member((*name).to_owned()), Err(unusable)));
+    /// A gateway that discovers its backends reads their settings itself. It leaves out those that it cannot use, and here
+    /// that is told.
+    fn check_members(&mut self, backends: &mut Backends<'_>, known: &References) {
+        let mut usable = Vec::new();
+        for backend in std::mem::take(&mut backends.usable) {
+            let suitable = backend.member.auth().map_or(Ok(()), |reference| {
+                gateway_auth::suitable("spec.externalAuthConfigRef", &reference.name, known).map(drop)
+            });
+            match suitable {
+                Ok(()) => usable.push(backend),
+                Err(unusable) => self.leave_out(&backend, backends, unusable),
             }
         }
+        backends.usable = usable;
+    }
+
+    fn leave_out(&mut self, backend: &Backend<'_>, backends: &mut Backends<'_>, unusable: Unusable) {
+        let (kind, name) = (backend.member.kind(), backend.name.to_owned());
+        let why = unusable.invalid.message.clone();
+        backends.left_out.push(LeftOut { kind, name: name.clone(), why });
+        self.backends.remove(&name);
+        self.told.push((Subject::Member(name), Err(unusable)));
     }
 
     /// The settings of backends that the spec does not name, or for which it refers to the backend itself. Headers of
@@ -181,16 +195,11 @@ impl Outgoing {
                 Ok((settings, variables)) => {
                     let name = backend.name.to_owned();
                     self.backends.extend(settings.map(|settings| (name.clone(), settings)));
+                    self.taken.extend(variables.iter().cloned());
                     self.member_env.insert(name, variables);
                     usable.push(backend);
                 }
-                Err(unusable) => {
-                    let why = unusable.invalid.message.clone();
-                    let (kind, name) = (backend.member.kind(), backend.name.to_owned());
-                    backends.left_out.push(LeftOut { kind, name: name.clone(), why });
-                    self.backends.remove(&name);
-                    self.told.push((Subject::Member(name), Err(unusable)));
-                }
+                Err(unusable) => self.leave_out(&backend, backends, unusable),
             }
         }
         backends.usable = usable;
@@ -206,8 +215,8 @@ impl Outgoing {
     ) -> Result<(Option<AuthStrategy>, Vec<(String, EnvValue)>), Unusable> {
         const PATH: &str = "spec.externalAuthConfigRef";
         let made = reference.map(|reference| signed_in(PATH, reference, providers, known)).transpose()?;
-        let (settings, mut variables) = made.map(|it| (it.settings, it.env)).unzip();
-        let mut all: Vec<_> = variables.take().unwrap_or_default();
+        let (settings, variables) = made.map(|it| (it.settings, it.env)).unzip();
+        let mut all: Vec<_> = variables.unwrap_or_default();
         all.extend(header_variables(backend, known)?);
         match self.shared(&all) {
             Some(why) => Err(Cause::Unfit.at(PATH, why)),

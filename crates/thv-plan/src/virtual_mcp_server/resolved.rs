@@ -98,15 +98,16 @@ impl Resolved<'_> {
         all.into_iter().chain(tools.iter().map(Outcome::unusable)).flatten().collect()
     }
 
-    /// Leaves a member out that would be offered otherwise.
-    pub(super) fn leave_out(&mut self, name: &str, why: &str) {
+    /// Leaves a member out that would be offered otherwise. Whether there was one.
+    pub(super) fn leave_out(&mut self, name: &str, why: &str) -> bool {
         let Some(place) = self.backends.usable.iter().position(|backend| backend.name == name) else {
-            return;
+            return false;
         };
         let backend = self.backends.usable.remove(place);
         let (kind, name) = (backend.member.kind(), backend.name.to_owned());
         self.outgoing.forget(&name);
         self.backends.left_out.push(LeftOut { kind, name, why: why.to_owned() });
+        true
     }
 
     /// What the pods are configured with, as far as proxies have it too.

@@ -242,3 +242,16 @@ fn headers_for_an_entry_come_in_variables_and_what_looks_like_one_in_them_is_non
     let secret = world.variable("TOOLHIVE_SECRET_HEADER_FORWARD_X_KEY_CTX");
     assert_eq!(secret["valueFrom"]["secretKeyRef"], json!({"name": "keys", "key": "k"}));
 }
+
+#[test]
+fn of_members_that_are_discovered_those_are_left_out_whose_settings_cannot_be_used() {
+    let members =
+        [server("broken", json!({"externalAuthConfigRef": {"name": "gone"}})), server("fine", json!({}))];
+    let mut world = World::new(json!({}), &members);
+    assert_eq!(world.condition("DiscoveredAuthConfig-broken").0, "False");
+    let (status, _, message) = world.condition("MembersAccepted");
+    assert!(status == "False" && message.contains("MCPServer broken"), "{message}");
+    world.put(object("MCPExternalAuthConfig", "gone", json!({"type": "unauthenticated"})));
+    let (status, _, message) = world.condition("MembersAccepted");
+    assert!(status == "True" && message.ends_with(": 2"), "{message}");
+}
