@@ -187,12 +187,17 @@ impl Lane {
         fields.retain(|name, _| !["apiVersion", "kind"].contains(&name.as_str()));
         if let Some(spec) = fields.get_mut("spec") {
             forget_node_ports(spec);
+            // The API server repeats the name of the account under the name that the field had once.
+            if let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) {
+                pod.remove("serviceAccount");
+            }
         }
         let mut text = child.to_string();
         if let Some(((_, name), example)) = &self.far {
             text = text.replace(name, example).replace(&in_variables(name), &in_variables(example));
         }
-        Ok(serde_json::from_str(&text.replace(&self.own.1, &self.example))?)
+        let text = text.replace(&self.own.1, &self.example);
+        Ok(serde_json::from_str(&text.replace(&in_variables(&self.own.1), &in_variables(&self.example)))?)
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) const MCP_SERVER: Case = Case {
         "mcpregistries",
         "mcpremoteproxies",
         "mcpserverentries",
+        "virtualmcpcompositetooldefinitions",
         "virtualmcpservers",
     ],
     is_converged: is_observed,

@@ -19,7 +19,7 @@ pub(super) const MCP_SERVER_ENTRY: Case = Case {
     minimal: || {
         json!({
             "remoteUrl": "https://mcp.example.com/mcp", "transport": "streamable-http",
-            "groupRef": {"name": "entry-group"},
+            "groupRef": {"name": "nowhere"},
         })
     },
     companions: |_| Vec::new(),

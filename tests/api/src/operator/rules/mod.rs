@@ -56,6 +56,7 @@ const STRANGERS: &[&str] = &[
     "mcpregistries",
     "mcpremoteproxies",
     "mcpserverentries",
+    "mcpservers",
     "mcptelemetryconfigs",
     "mcptoolconfigs",
     "mcpwebhookconfigs",

@@ -95,7 +95,10 @@ const DISCOVERING: Case = Case {
     near: Effects::Listed(include_str!("../../../../../crates/thv-plan/tests/golden/virtual-rooms.txt")),
     far: "",
     references: &[],
-    refused: &[],
+    refused: &[(
+        "/config/optimizer/embeddingProvider",
+        "the schema wants that provider where headers are sent to it",
+    )],
     ..VIRTUAL_MCP_SERVER
 };
 

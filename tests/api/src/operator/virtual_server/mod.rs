@@ -125,10 +125,10 @@ fn rolled<const N: usize>(more: [&str; N]) -> Places {
     minted.into_iter().chain(places(more)).collect()
 }
 
-/// The places that change with an edit of the configuration, and these.
-fn reconfigured<const N: usize>(more: [&str; N]) -> Places {
+/// The places that change with an edit of this part of the configuration, and these.
+fn reconfigured<const N: usize>(part: &str, more: [&str; N]) -> Places {
     let configured = rolled([
-        "ConfigMap/s-vmcp-config data[config.yaml]",
+        &format!("ConfigMap/s-vmcp-config data[config.yaml].{part}"),
         "ConfigMap/s-vmcp-config metadata.annotations[toolhive.stacklok.dev/content-checksum]",
         "Deployment/s spec.template.metadata.annotations[toolhive.stacklok.dev/runconfig-checksum]",
     ]);

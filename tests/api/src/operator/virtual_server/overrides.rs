@@ -114,7 +114,7 @@ async fn s1_08_every_change_of_the_configuration_of_a_virtual_server_rolls_its_p
 
         let before = stage.children().await?;
         stage.edit(json!({"config": {"metadata": {"team": "a"}}})).await?;
-        assert_eq!(before.changes(&stage.children().await?), reconfigured([]));
+        assert_eq!(before.changes(&stage.children().await?), reconfigured("metadata", []));
         assert_eq!(stage.operator.rollouts(NAME).await?, 2);
         let new = stage.deployment().await?;
         assert_ne!(pod_annotations(&new)[CHECKSUM], pod_annotations(&old)[CHECKSUM]);

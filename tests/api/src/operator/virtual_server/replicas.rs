@@ -76,7 +76,7 @@ async fn s2_18_redis_is_in_the_configuration_of_a_virtual_server_and_its_passwor
         let server = stage.edit(json!({ "sessionStorage": storage })).await?;
         assert_eq!(condition(&server, "SessionStorageWarning"), pair("False", "SessionStorageConfigured"));
         let password = "Deployment/s spec.template.spec.containers[vmcp].env[THV_SESSION_REDIS_PASSWORD]";
-        assert_eq!(before.changes(&stage.children().await?), reconfigured([password]));
+        assert_eq!(before.changes(&stage.children().await?), reconfigured("sessionStorage", [password]));
         let config: Value = serde_saphyr::from_str(&stage.config().await?)?;
         let expected =
             json!({"provider": "redis", "address": "redis.own:6379", "db": 3, "keyPrefix": "desk:"});
