@@ -133,10 +133,6 @@ impl<'a> Converge<'a> {
         }
         match live.belonging(child, key.kind, key.name(), uid) {
             Belonging::Child if child.random().is_some() => return Ok(Step::Nothing),
-            // Whoever makes it beforehand would know its content.
-            Belonging::Orphan if child.random().is_some() => {
-                return Err(WriteError::Taken { what: text(child), by: None }.into());
-            }
             Belonging::Child | Belonging::Orphan => {}
             Belonging::Leftover => {
                 self.look_again(SOON);

@@ -72,7 +72,7 @@ async fn the_pods_of_a_virtual_server_read_their_configuration_and_it_becomes_re
         operator.explain(in_phase(&servers, "hub", VirtualMCPServerPhase::Ready).await).await?;
         let again = pods.list(&ListParams::default().labels("toolhive-name=hub")).await?;
         let newest = again.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
-        assert!(newest.map(|pod| pod.uid()).all(|uid| uid != list.items[0].uid()));
+        assert!(newest.map(kube::ResourceExt::uid).all(|uid| uid != list.items[0].uid()));
         assert_eq!(site.api::<Secret>().get("hub-hmac-secret").await?.metadata.uid, secret.metadata.uid);
         Ok(())
     })

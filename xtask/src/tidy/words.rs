@@ -15,6 +15,9 @@ const FORBIDDEN: &[(&str, &str)] = &[
     (concat!("#[", "ignore]"), "say why: `#[ignore = \"…\"]`"),
 ];
 
+/// A path that is part of somebody else's image: where the registry looks for its password file.
+const OF_AN_IMAGE: &str = concat!("/ho", "me/appuser/");
+
 /// A note for later is fine when it says why not now: the word, a bracket, a reason.
 const LATER: &str = concat!("TO", "DO");
 
@@ -29,6 +32,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
 fn check_source(source: &Source) -> Vec<String> {
     let mut broken = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
+        let line = &line.replace(OF_AN_IMAGE, "");
         for (word, instead) in FORBIDDEN.iter().filter(|(word, _)| line.contains(word)) {
             broken.push(format!("{}:{number}: {word:?}: {instead}", source.path));
         }
@@ -53,6 +57,7 @@ mod tests {
     #[test]
     fn forbidden_words_are_reported() {
         assert_eq!(broken("fine\n"), 0);
+        assert_eq!(broken(&format!("{OF_AN_IMAGE}.pgpass")), 0);
         for (word, _) in FORBIDDEN {
             assert_eq!(broken(word), 1, "{word}");
         }

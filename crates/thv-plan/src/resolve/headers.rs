@@ -152,4 +152,39 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
     }
+
+    /// What a kubelet makes of the value of a variable where `X` is another one.
+    fn expanded(text: &str) -> String {
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            rest = match (after.strip_prefix('$'), after.strip_prefix("(X)")) {
+                (Some(after), _) => {
+                    out.push('$');
+                    after
+                }
+                (None, Some(after)) => {
+                    out.push_str("secret");
+                    after
+                }
+                (None, None) => {
+                    out.push('$');
+                    after
+                }
+            };
+        }
+        out + rest
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_in_a_header_becomes_the_value_of_a_variable(value in "[$()X]{0,12}") {
+            let plain = [("X-A".to_owned(), value)].into();
+            let headers = Headers { plain, secret: BTreeMap::new() };
+            let variables = headers.gateway_variables("b");
+            let [(_, EnvValue::Literal(text))] = variables.as_slice() else { panic!("{variables:?}") };
+            let read: Value = serde_json::from_str(&expanded(text)).unwrap();
+            proptest::prop_assert_eq!(&read["addPlaintextHeaders"], &json!(headers.plain));
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub(super) struct Outgoing {
     /// The variables that the secrets of the spec's own settings come in.
     env: BTreeMap<String, EnvValue>,
     /// Those of each member that says itself how to sign in, or which headers it wants.
-    member_env: BTreeMap<String, Vec<(String, EnvValue)>>,
+    member_env: BTreeMap<String, Variables>,
     /// All of these, by name.
     taken: BTreeMap<String, EnvValue>,
     /// What became of each setting, for a condition each.
@@ -34,6 +34,9 @@ pub(super) struct Outgoing {
     /// What keeps the server from being configured: nobody must be called with other credentials than were asked for.
     pub(super) invalid: InvalidList,
 }
+
+/// Variables and where their values come from.
+type Variables = Vec<(String, EnvValue)>;
 
 /// What a setting is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +215,7 @@ impl Outgoing {
         reference: Option<&ExternalAuthConfigRef>,
         providers: &[&str],
         known: &References,
-    ) -> Result<(Option<AuthStrategy>, Vec<(String, EnvValue)>), Unusable> {
+    ) -> Result<(Option<AuthStrategy>, Variables), Unusable> {
         const PATH: &str = "spec.externalAuthConfigRef";
         let made = reference.map(|reference| signed_in(PATH, reference, providers, known)).transpose()?;
         let (settings, variables) = made.map(|it| (it.settings, it.env)).unzip();
@@ -252,7 +255,7 @@ fn signed_in(
 }
 
 /// The variables with the headers that go to an entry.
-fn header_variables(backend: &Backend<'_>, known: &References) -> Result<Vec<(String, EnvValue)>, Unusable> {
+fn header_variables(backend: &Backend<'_>, known: &References) -> Result<Variables, Unusable> {
     let Member::Entry(entry) = backend.member else { return Ok(Vec::new()) };
     match headers::resolve("spec.headerForward", entry.header_forward.as_ref(), backend.name, known) {
         Outcome::Unusable(unusable) => Err(unusable),

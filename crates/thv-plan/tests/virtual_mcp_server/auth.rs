@@ -47,7 +47,7 @@ fn with_auth_server(fields: Value, providers: &[&str]) -> World {
 fn is_stopped(world: &World) -> bool {
     let plan = world.plan();
     assert_eq!(
-        plan.status.phase.map(|phase| phase.as_str()) == Some("Failed"),
+        plan.status.phase.map(thv_api::kinds::VirtualMCPServerPhase::as_str) == Some("Failed"),
         plan.children == Children::Keep
     );
     plan.children == Children::Keep

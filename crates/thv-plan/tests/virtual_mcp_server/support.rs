@@ -54,7 +54,7 @@ impl World {
         Self {
             owner: serde_json::from_value(owner).unwrap(),
             others: all,
-            live: Default::default(),
+            live: thv_plan::LiveWorkload::default(),
             settings: Settings::default(),
         }
     }

@@ -3,13 +3,33 @@
 //! A file in `golden` says so for each; `THV_BLESS=1` writes it anew. A leaf without effect has to be on a list, with a
 //! reason.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use thv_api::kinds::{EmbeddingServerSpec, MCPRegistrySpec};
 
-use crate::edits::{another, leaves};
+use crate::edits::another;
 use crate::on_file::{assert_on_file, folder};
 use crate::support::{Scene, Subject, differences};
+
+fn leaves(value: &Value, pointer: &str, all: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<_, _> = fields.iter().collect();
+            for (key, value) in sorted {
+                leaves(value, &format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), all);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                leaves(value, &format!("{pointer}/{index}"), all);
+            }
+        }
+        Value::Null => {}
+        _ => all.push(pointer.to_owned()),
+    }
+}
 
 fn check<S: Subject>(file: &str, idle: &[(&str, &str)]) {
     let mut converged = Scene::<S>::full();

@@ -174,7 +174,7 @@ fn parts(value: &Value) -> Option<Vec<(String, Cow<'_, Value>)>> {
 
 /// What a field has in it: that of a file with YAML is what the file says.
 fn content<'a>(key: &str, value: &'a Value) -> Cow<'a, Value> {
-    let text = value.as_str().filter(|_| key.ends_with(".yaml"));
+    let text = value.as_str().filter(|_| key.rsplit('.').next() == Some("yaml"));
     let inner = text.and_then(|text| serde_saphyr::from_str::<Value>(text).ok());
     inner.map_or(Cow::Borrowed(value), Cow::Owned)
 }

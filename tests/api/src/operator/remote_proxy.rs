@@ -95,6 +95,7 @@ fn condition(proxy: &MCPRemoteProxy, type_: &str) -> Option<(String, String)> {
     all.find(|one| one.type_ == type_).map(|one| (one.status.clone(), one.reason.clone()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is compared with what may not be there")]
 fn pair(status: &str, reason: &str) -> Option<(String, String)> {
     Some((status.to_owned(), reason.to_owned()))
 }

@@ -95,5 +95,5 @@ async fn s4_05_while_entries_are_not_listed_nothing_is_written_but_why_and_then_
 #[tokio::test]
 #[ignore = "soak: it takes a minute and a half"]
 async fn soak_s4_05_a_minute_without_lists_of_entries() {
-    in_namespace(async |space| refuse(&space, 500, Duration::from_secs(60)).await).await;
+    in_namespace(async |space| refuse(&space, 500, Duration::from_mins(1)).await).await;
 }

@@ -91,7 +91,9 @@ async fn send(client: &Client, object: &DynamicObject, work: Work) -> Result<Sen
         let (mut body, kind) = (child.body().clone(), child.kind());
         let objects = api(client, kind.api_version(), kind.kind());
         if let Some(random) = child.random() {
-            body["stringData"] = json!({random.key.as_str(): "made up"});
+            if let Some(fields) = body.as_object_mut() {
+                fields.insert("stringData".to_owned(), json!({random.key.as_str(): "made up"}));
+            }
             objects.create(&PostParams::default(), &serde_json::from_value(body)?).await?;
             continue;
         }

@@ -29,12 +29,15 @@ pub(super) struct Work {
     pub(super) status: Value,
 }
 
+/// An object and its name.
+type Named = (String, Read<Arc<dyn AnyObject>>);
+
 /// Renders the objects of a fleet.
 pub(super) struct Renderer {
     /// What servers refer to.
     shared: BTreeMap<Reference, Referent>,
     /// The servers of each group, by name.
-    members: BTreeMap<String, Vec<(String, Read<Arc<dyn AnyObject>>)>>,
+    members: BTreeMap<String, Vec<Named>>,
 }
 
 impl Renderer {

@@ -185,8 +185,9 @@ pub(super) fn is_probe(name: &str) -> bool {
 /// The operator's writes since `mark`, events included, but for those about probes and leadership.
 pub(super) fn writes(operator: &Operator, mark: Mark) -> Vec<Exchange> {
     let is_meant = |write: &&Exchange| {
-        let event = write.body.as_ref().and_then(|body| body.pointer("/regarding/name")?.as_str());
-        let about = [write.name.as_deref(), event];
+        let named = |pointer: &str| write.body.as_ref().and_then(|body| body.pointer(pointer)?.as_str());
+        // A creation has the name in its body, and an Event is about another object.
+        let about = [write.name.as_deref(), named("/metadata/name"), named("/regarding/name")];
         write.resource != "leases" && !about.into_iter().flatten().any(is_probe)
     };
     operator.recorder.since(mark).writes().iter().filter(is_meant).cloned().collect()
