@@ -80,7 +80,7 @@ pub(super) const VIRTUAL_MCP_SERVER: Case = Case {
     edit: || json!({"spec": {"config": {"metadata": {"team": "other"}}}}),
     change: || {
         json!({"spec": {
-            "config": {"metadata": {"team": "other"}}, "replicas": null, "serviceAccount": "crew-account",
+            "config": {"metadata": {"team": "other"}}, "replicas": null, "serviceAccount": "default",
         }})
     },
     stays: &[("Deployment hub.spec.replicas", "a count that is taken back is handed over as it is")],
