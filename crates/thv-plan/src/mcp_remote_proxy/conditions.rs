@@ -3,14 +3,13 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::Observation;
 use thv_api::conditions::mcp_remote_proxy::{
-    AuthConfigured, ConfigurationValid, ExternalAuthConfigValidated, TelemetryConfigRefValidated,
-    ToolConfigValidated,
+    AuthConfigured, ConfigurationValid, ExternalAuthConfigValidated, ToolConfigValidated,
 };
 use thv_api::kinds::MCPRemoteProxySpec;
 
 use super::checks::REMOTE_URL;
 use crate::proxied::{Findings, Resolved};
-use crate::reference_conditions::{absent_or, tell};
+use crate::reference_conditions::{self, absent_or, tell};
 use crate::resolve::{Cause, Outcome, Unusable};
 
 /// All of them.
@@ -26,13 +25,7 @@ pub(super) fn own(findings: &Findings<'_, MCPRemoteProxySpec>, observe: &Observa
             absent_or(ToolConfigValidated::NotFound, ToolConfigValidated::Invalid),
             observe,
         ),
-        tell(
-            &resolved.telemetry,
-            "the telemetry settings",
-            Some(TelemetryConfigRefValidated::Valid),
-            absent_or(TelemetryConfigRefValidated::NotFound, TelemetryConfigRefValidated::Invalid),
-            observe,
-        ),
+        reference_conditions::telemetry(&resolved.telemetry, observe),
         tell(
             &resolved.external_auth,
             "the external authentication settings",

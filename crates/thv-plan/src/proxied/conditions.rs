@@ -3,8 +3,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::Observation;
 use thv_api::conditions::common::{
-    AuthServerRefValidated, AuthzConfigRefValidated, AuthzPrimaryUpstreamProviderIgnored,
-    CABundleRefValidated, GroupRefValidated, OIDCConfigRefValidated, PodTemplateValid, SettingsIgnored,
+    AuthServerRefValidated, AuthzPrimaryUpstreamProviderIgnored, CABundleRefValidated, GroupRefValidated,
+    PodTemplateValid, SettingsIgnored,
 };
 use thv_api::kinds::{MCPGroupSpec, VirtualMCPServerSpec};
 use thv_api::shared::AuthzConfig;
@@ -12,7 +12,7 @@ use thv_api::shared::AuthzConfig;
 use super::{Findings, Proxied, Resolved};
 use crate::deployed::conditions::{autoscalers, idle_redis, pod_template, session_storage};
 use crate::deployed::restart;
-use crate::reference_conditions::{absent_or, auth_server_reason, tell};
+use crate::reference_conditions::{self, absent_or, auth_server_reason, tell};
 use crate::resolve::ExternalAuthMethod;
 use crate::rotation;
 use crate::snapshot::Snapshot;
@@ -49,13 +49,7 @@ pub(super) fn common<S: Proxied>(findings: &Findings<'_, S>, observe: &Observati
             auth_server_reason,
             observe,
         ),
-        tell(
-            oidc,
-            "the identity provider",
-            Some(OIDCConfigRefValidated::Valid),
-            absent_or(OIDCConfigRefValidated::NotFound, OIDCConfigRefValidated::NotValid),
-            observe,
-        ),
+        reference_conditions::identity_provider(oidc, observe),
         tell(
             oidc_ca_bundle,
             "the certificate authorities",
@@ -63,13 +57,7 @@ pub(super) fn common<S: Proxied>(findings: &Findings<'_, S>, observe: &Observati
             absent_or(CABundleRefValidated::NotFound, CABundleRefValidated::Invalid),
             observe,
         ),
-        tell(
-            authz_config_ref,
-            "the authorization rules",
-            Some(AuthzConfigRefValidated::Valid),
-            absent_or(AuthzConfigRefValidated::NotFound, AuthzConfigRefValidated::NotValid),
-            observe,
-        ),
+        reference_conditions::shared_rules(authz_config_ref, observe),
         tell(
             group,
             "the group",

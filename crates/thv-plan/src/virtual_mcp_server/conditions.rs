@@ -2,10 +2,10 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use thv_api::conditions::virtual_mcp_server::{
-    AuthConfigured, AuthServerConfigValidated, AuthzConfigRefValidated, AuthzUpstreamSelectionWarning,
-    BackendAuthConfig, CompositeToolRefsValidated, DefaultAuthConfig, DiscoveredAuthConfig,
-    EmbeddingServerReady, GroupRefValidated, IdentitySynthesized, MembersAccepted, OIDCConfigRefValidated,
-    OverridesAccepted, PodTemplateSpecValid, SettingsIgnored, TelemetryConfigRefValidated, Valid,
+    AuthConfigured, AuthServerConfigValidated, AuthzUpstreamSelectionWarning, BackendAuthConfig,
+    CompositeToolRefsValidated, DefaultAuthConfig, DiscoveredAuthConfig, EmbeddingServerReady,
+    GroupRefValidated, IdentitySynthesized, MembersAccepted, OverridesAccepted, PodTemplateSpecValid,
+    SettingsIgnored, Valid,
 };
 use thv_api::conditions::{Observation, Reason as _, find};
 use thv_api::kinds::{
@@ -20,7 +20,7 @@ use crate::deployed::conditions::{autoscalers, idle_redis, overrides, pod_templa
 use crate::deployed::restart;
 use crate::planned::Planned as _;
 use crate::reference::Read;
-use crate::reference_conditions::{absent_or, tell};
+use crate::reference_conditions::{self, absent_or, tell};
 use crate::resolve::{Cause, Outcome, Unusable, auth_server};
 use crate::rotation;
 use crate::snapshot::Snapshot;
@@ -71,20 +71,8 @@ fn references(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Vec<Conditi
             absent_or(GroupRefValidated::NotFound, GroupRefValidated::NotReady),
             observe,
         ),
-        tell(
-            oidc,
-            "the identity provider",
-            Some(OIDCConfigRefValidated::Valid),
-            absent_or(OIDCConfigRefValidated::NotFound, OIDCConfigRefValidated::NotValid),
-            observe,
-        ),
-        tell(
-            authz_config_ref,
-            "the authorization rules",
-            Some(AuthzConfigRefValidated::Valid),
-            absent_or(AuthzConfigRefValidated::NotFound, AuthzConfigRefValidated::NotValid),
-            observe,
-        ),
+        reference_conditions::identity_provider(oidc, observe),
+        reference_conditions::shared_rules(authz_config_ref, observe),
         tell(
             &composite_tools.referenced,
             "the composite tools",
@@ -92,13 +80,7 @@ fn references(resolved: &Resolved<'_>, observe: &Observation<'_>) -> Vec<Conditi
             absent_or(CompositeToolRefsValidated::NotFound, CompositeToolRefsValidated::Invalid),
             observe,
         ),
-        tell(
-            telemetry,
-            "the telemetry settings",
-            Some(TelemetryConfigRefValidated::Valid),
-            absent_or(TelemetryConfigRefValidated::NotFound, TelemetryConfigRefValidated::Invalid),
-            observe,
-        ),
+        reference_conditions::telemetry(telemetry, observe),
     ]
     .into_iter()
     .flatten()
